@@ -2,10 +2,11 @@
 -- Reads a whole locked window, and stores the mark of the lock's hold that reads it.
 -- Must be a script: the read and the mark are one atomic step.
 -- KEYS  a hash: fields timestamps, values (bytes, possibly of another program) and mark
--- ARGV  1 fence of the hold, "0" to leave no mark · 2 the hold's nonce · 3 maximum bytes · 4 span, ms
+-- ARGV  1 fence of the hold, 0 if the lock has none · 2 the hold's nonce, 0 to leave no mark · 3 maximum bytes · 4 span, ms
 -- Reply WINDOW · timestamps · values
--- Law   The fence in the mark "fence:nonce" never decreases. A lower fence, or the same fence with another nonce, gives
---       STALE. A hold with an earlier mark can no longer write (locked-write). A repeated call only renews the expiry.
+-- Law   A hold with an earlier mark "fence:nonce" can no longer write (locked-write). A lower fence than that of the last
+--       mark, or the same fence with another nonce, gives STALE. Without fences the last reader can write, so a hold whose
+--       lease expired loses no event either. A repeated call only renews the expiry.
 --       A call that leaves a mark sets the expiry to now + 2 * span.
 -- Errors STALE · CORRUPT · TOO_LARGE more than the maximum bytes
 -- Cost  O(bytes)
@@ -23,11 +24,11 @@ local function step(k, a, now)
   if #times + #values > max_bytes then
     return refuse("TOO_LARGE", "the window takes " .. #times + #values .. " bytes, of at most " .. ARGV[a + 2])
   end
-  if fence > 0 then
+  if nonce ~= "0" then
     local mark = ARGV[a] .. ":" .. nonce
     local last = tonumber(string.match(stored[3] or "0:0", "^(%d+):%d+$"))
     if not last or last > MAX_FENCE then return refuse("CORRUPT", "its field mark is not a fence and nonce") end
-    if (last > fence or (last == fence and stored[3] ~= mark)) then
+    if fence > 0 and (last > fence or (last == fence and stored[3] ~= mark)) then
       return refuse("STALE", "another holder has the window's lock now")
     end
     redis.call("HSET", key, "mark", mark)

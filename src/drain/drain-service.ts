@@ -4,8 +4,7 @@ import { Counters, placeOf } from "../counter/counters.ts";
 import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
-import type { HeldLock } from "../lock/held.ts";
-import type { Lock } from "../lock/lock.ts";
+import type { AnyHeldLock, AnyLock } from "../lock/any-lock.ts";
 import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
@@ -31,7 +30,7 @@ const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, event
 export class DrainService {
   readonly #place: ReadPlace;
   readonly #sink: Sink;
-  readonly #lock: Lock | undefined;
+  readonly #lock: AnyLock | undefined;
   readonly #settings: DrainSettings;
   readonly #now: Clock;
   readonly #shards: ShardDrain;
@@ -40,7 +39,7 @@ export class DrainService {
   readonly #states: ShardStates;
   /** Shards whose counts wait, with the time since when. */
   readonly #waiting = new Map<number, number>();
-  #held: HeldLock | undefined;
+  #held: AnyHeldLock | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #cycle: Promise<CycleReport> | undefined;
   #beganAtMs = 0;
@@ -54,7 +53,7 @@ export class DrainService {
     this.#settings = this.#at.checked(undefined, () => drainSettings(options));
     this.#place = counters!;
     this.#sink = options.sink;
-    this.#lock = options.lock;
+    this.#lock = this.#settings.lock;
     this.#now = this.#place.store.monotonic;
     const { concurrency, replicas, sqlTimeoutMs } = this.#settings;
     const semaphore = new Semaphore(concurrency);

@@ -13,8 +13,8 @@ export interface DrainEvents {
   lag: { shards: number; longestMs: number };
   /** A cycle was skipped because the previous one still runs. */
   skipped: { runningMs: number };
-  /** Another process drains with a higher fence, or the lock was lost. */
-  superseded: { fence: number };
+  /** Another process drains with a higher fence, or the lock was lost. `fence` is null if the lock has none. */
+  superseded: { fence: number | null };
   /** Table and store do not fit. These shards are skipped until they fit or are repaired. Emitted once per change. */
   diverged: DivergedShards;
   /** Shards that had diverged or failed drain again. Emitted once per change. */

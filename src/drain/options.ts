@@ -1,14 +1,17 @@
 import { Counters } from "../counter/counters.ts";
 import { argumentError, checkKnown } from "../errors.ts";
-import type { Lock } from "../lock/lock.ts";
+import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { Sink } from "./sql/sink.ts";
 
 export interface DrainOptions {
   counters: Counters;
   sink: Sink;
-  /** Elects the process that drains. Without a lock all started processes drain, which is correct but wasteful. */
-  lock?: Lock | undefined;
+  /**
+   * Elects the process that drains: a `Lock`, a `QuorumLock`, or a `Mutex` of redis-semaphore. Without a lock all started
+   * processes drain, which is correct but wasteful.
+   */
+  lock?: AnyLock | LibraryMutex | undefined;
   /** Time between the starts of two cycles. Default 10 s. */
   every?: Duration | undefined;
   /** After this time a cycle cancels its unfinished shards. Default 30 s. */
@@ -30,6 +33,7 @@ export interface DrainSettings {
   sqlTimeoutMs: number;
   concurrency: number;
   replicas: number;
+  lock: AnyLock | undefined;
 }
 
 const OPTIONS = ["counters", "sink", "lock", "every", "cycleTimeout", "sqlTimeout", "concurrency", "replicas"];
@@ -50,5 +54,6 @@ export function drainSettings(options: DrainOptions): DrainSettings {
     sqlTimeoutMs: durationMs("sqlTimeout", sqlTimeout, 1, MAX_MS),
     concurrency,
     replicas,
+    lock: options.lock === undefined ? undefined : anyLock(options.lock),
   };
 }

@@ -2,6 +2,7 @@ import { Coalescer } from "../async/coalescer.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 import { OrielError } from "../errors.ts";
 import { checkValue } from "../kernel/nan.ts";
+import type { AnyLock } from "../lock/any-lock.ts";
 import { Lock } from "../lock/lock.ts";
 import { type Place, placeOf } from "../place.ts";
 import { randomU32 } from "../random.ts";
@@ -39,7 +40,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   readonly #failedToAdd: (error: unknown) => never;
   readonly #store: Store;
   readonly #key: string;
-  readonly #lock: Lock;
+  readonly #lock: AnyLock;
   readonly #settings: LockedWindowSettings;
   #isRunning = false;
   /** The end of a step flushes the calls that were made while it ran. */
@@ -59,7 +60,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     this.#settings = this.#at.checked(undefined, () => lockedSettings(options as LockedWindowOptions<Statistics>));
     this.#key = keyOf(PREFIX, name);
     this.#store = store;
-    this.#lock = this.#at.checked(undefined, () => new Lock(store, PREFIX + name));
+    this.#lock = this.#settings.lock ?? this.#at.checked(undefined, () => new Lock(store, PREFIX + name));
   }
 
   /**
@@ -111,7 +112,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     const held = await this.#lock.tryLock({ wait: waitMs, lease: leaseMs });
     if (!held) throw new OrielError("DEADLINE", `others held the window's lock for ${waitMs} ms`, { transient: true });
     try {
-      const mark = { fence: held.fence, nonce: randomU32() };
+      const mark = { fence: held.fence ?? 0, nonce: (randomU32() | 1) >>> 0 };
       const content = await this.#read(mark, added);
       const { length } = content.values;
       if (length * EVENT_BYTES > maxBytes)

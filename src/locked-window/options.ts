@@ -1,4 +1,5 @@
 import { argumentError, byteBound, checkKnown } from "../errors.ts";
+import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
 import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 
@@ -10,6 +11,11 @@ export interface LockedWindowOptions<S extends Statistics = Record<never, never>
   span: Duration;
   /** "both" (default): now - span <= t. "right": now - span < t. */
   closed?: Closed | undefined;
+  /**
+   * The lock of all programs that share the window. Default: a `Lock` on the window's store and key. A mutex of
+   * redis-semaphore has its own options for `wait` and `lease`.
+   */
+  lock?: AnyLock | LibraryMutex | undefined;
   /** How long a call waits for the lock; default "10s". */
   wait?: Duration | undefined;
   /** Longest time that one step holds the lock; default "60s". */
@@ -27,9 +33,11 @@ export interface LockedWindowSettings {
   leaseMs: number;
   maxBytes: number;
   statistics: Statistics;
+  /** Undefined: the window's own. */
+  lock: AnyLock | undefined;
 }
 
-const OPTIONS = ["span", "closed", "wait", "lease", "maxBytes", "statistics"];
+const OPTIONS = ["span", "closed", "lock", "wait", "lease", "maxBytes", "statistics"];
 const BUILT_IN = ["count", "sum", "average", "p99"];
 const MAX_SPAN_MS = 365 * 86_400_000;
 
@@ -50,5 +58,6 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
     leaseMs: leaseMsOf("lease", options.lease ?? "60s"),
     maxBytes: byteBound("maxBytes", options.maxBytes ?? 64 << 20),
     statistics,
+    lock: options.lock === undefined ? undefined : anyLock(options.lock),
   };
 }

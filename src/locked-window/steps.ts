@@ -16,8 +16,9 @@ interface StoredColumns {
 
 /** Identifies the hold of the lock that read the window last. */
 export interface Mark {
-  /** 0 for a read without the lock, which leaves no mark. */
+  /** 0 if the lock has no fences. */
   fence: number;
+  /** 0 for a read without the lock, which leaves no mark. */
   nonce: number;
 }
 
@@ -73,9 +74,9 @@ export const readWindow: Operation<ReadRequest, StoredWindow> = {
     const values = columns?.values ?? new Uint8Array(0);
     const bytes = times.length + values.length;
     if (bytes > maxBytes) throw refusal("TOO_LARGE", `the window takes ${bytes} bytes, of at most ${maxBytes}`);
-    if (mark.fence > 0) {
+    if (mark.nonce > 0) {
       const last = columns?.mark;
-      if (last && (last.fence > mark.fence || (last.fence === mark.fence && !isMark(last, mark))))
+      if (last && mark.fence > 0 && (last.fence > mark.fence || (last.fence === mark.fence && !isMark(last, mark))))
         throw refusal("STALE", "another holder has the window's lock now");
       setColumns(keys, key, { times, values, mark }, nowMs + 2 * spanMs);
     }

@@ -4,7 +4,7 @@ import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
 import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
 
-const mark = fc.record({ fence: fc.integer({ min: 1, max: 4 }), nonce: fc.integer({ min: 1, max: 2 }) });
+const mark = fc.record({ fence: fc.integer({ min: 0, max: 4 }), nonce: fc.integer({ min: 1, max: 2 }) });
 const spanMs = fc.constantFrom(1, 50, 5000);
 const events = fc.nat(4);
 const step = fc.oneof(

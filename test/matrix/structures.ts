@@ -60,6 +60,7 @@ export const structures = structuresOf({
     modes: { closed: ["both", "right"] },
     elsewhere: {
       span: ALL_ROWS,
+      lock: "semaphore/any-lock.test.ts: every kind of lock; twins.test.ts: marks with and without fences",
       wait: "of the lock, whose suite runs in every row",
       lease: "of the lock, whose suite runs in every row",
       maxBytes: ALL_ROWS,

@@ -16,5 +16,6 @@ export type { DrainOptions } from "../../drain/options.ts";
 export type { LayoutDiagnosis } from "../../drain/shape-key.ts";
 export type { DivergedState } from "../../drain/shard-drain.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../drain/sql/sink.ts";
+export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../lock/any-lock.ts";
 export * from "./lock.ts";
 export * from "./stores.ts";

@@ -1,5 +1,6 @@
 // Locks.
 
+export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../lock/any-lock.ts";
 export type { HeldLock } from "../../lock/held.ts";
 export { Lock } from "../../lock/lock.ts";
 export type { ForceReleaseOptions, LockOptions, TryLockOptions } from "../../lock/lock-options.ts";

@@ -1,0 +1,117 @@
+import { Redis } from "ioredis";
+import { Mutex, RedlockMutex } from "redis-semaphore";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  Counters,
+  type DrainOptions,
+  DrainService,
+  Lock,
+  LockedWindow,
+  memoryStore,
+  ReadWriteLock,
+  redisStore,
+  type Store,
+} from "../../src/entries/index.ts";
+import { QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { TableSink } from "../fuzz/table-sink.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+
+let server: RedisServer;
+let client: Redis;
+let stores: Store[];
+let reference = 0;
+beforeAll(async () => {
+  server = await startRedis();
+  client = new Redis(server.url);
+  stores = [redisStore(client), redisStore(client)];
+});
+afterEach(() => client.flushall());
+afterAll(async () => {
+  client?.disconnect();
+  await server?.stop();
+});
+
+type AcceptedLock = NonNullable<DrainOptions["lock"]>;
+
+const others = [memoryStore(), memoryStore()];
+/** The lock of one process: the first or the second. */
+const LOCKS: Record<string, (process: number) => AcceptedLock> = {
+  Lock: (process) => new Lock(stores[process]!, "shared"),
+  QuorumLock: (process) => new QuorumLock([stores[process]!, ...others], "shared"),
+  "the writers of a ReadWriteLock": (process) => new ReadWriteLock(stores[process]!, "shared").write,
+  "a Mutex of redis-semaphore": () => new Mutex(client, "shared"),
+  "a RedlockMutex of redis-semaphore": () => new RedlockMutex([client], "shared"),
+};
+
+describe.each(Object.entries(LOCKS))("%s", (_name, lockOf) => {
+  test("guards a locked window: no event of two processes is lost", async () => {
+    const windows = [0, 1].map(
+      (process) => new LockedWindow(stores[process]!, "orders", { span: "1h", lock: lockOf(process) }),
+    );
+    const steps: Promise<unknown>[] = [];
+    for (let i = 1; i <= 20; i++) {
+      steps.push(windows[i % 2]!.addAndGetStats(i));
+      if (i % 4 === 0) await steps.at(-1);
+    }
+    await Promise.all(steps);
+    expect(await windows[0]!.stats()).toMatchObject({ count: 20, sum: 210 });
+  });
+
+  test("elects the process that drains, and another one after its end", async () => {
+    const name = `flow ${++reference}`;
+    const counters = new Counters(stores[0]!, name, { dimensions: ["site"] });
+    const sink = new TableSink();
+    await counters.add({ site: "a" }, 5);
+    const drains = [0, 1].map((process) => new DrainService({ counters, sink, every: "1h", lock: lockOf(process) }));
+    await drains[0]!.start();
+    await expect.poll(async () => (await counters.read()).length).toBe(0);
+    await expect(drains[1]!.drainOnce()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await drains[0]!.stop();
+    await counters.add({ site: "a" }, 2);
+    expect(await drains[1]!.drainOnce()).toMatchObject({ events: 2n, failed: 0 });
+    await counters.close();
+  });
+});
+
+test("without fences, holders that lost their lease overwrite nothing: each event counts once, or its call rejects", async () => {
+  const lost = { fence: null, signal: new AbortController().signal, release: async () => {} };
+  const lock = { tryLock: async () => lost };
+  const windows = stores.map((store) => new LockedWindow(store, "orders", { span: "1h", lock }));
+  let written = 0;
+  let refused = 0;
+  for (let i = 0; i < 30; i++) {
+    const steps = await Promise.allSettled(windows.map((window) => window.addAndGetStats(1)));
+    for (const step of steps) {
+      if (step.status === "fulfilled") written++;
+      else {
+        refused++;
+        expect(step.reason).toMatchObject({ code: "STALE", applied: "no" });
+      }
+    }
+  }
+  expect(await windows[0]!.stats()).toMatchObject({ count: written, sum: written });
+  expect(written).toBeGreaterThan(0);
+  expect(refused).toBeGreaterThan(0);
+});
+
+test("a lost mutex ends the drain of its process", async () => {
+  const mutex = new Mutex(client, "shared", { lockTimeout: 200, onLockLost: () => {} });
+  const counters = new Counters(stores[0]!, `flow ${++reference}`, { dimensions: ["site"] });
+  const drain = new DrainService({ counters, sink: new TableSink(), every: 20, lock: mutex });
+  const superseded: unknown[] = [];
+  drain.on("superseded", (event) => void superseded.push(event));
+  await drain.start();
+  await expect.poll(() => mutex.isAcquired).toBe(true);
+  await client.set("mutex:shared", "another holder");
+  await expect.poll(() => superseded).toEqual([{ fence: null }]);
+  await drain.stop();
+  await counters.close();
+});
+
+test("anything else is refused", () => {
+  const semaphore = new Semaphore(stores[0]!, "s", { limit: 1 });
+  for (const lock of [semaphore, {}, "lock", null])
+    expect(() => new LockedWindow(stores[0]!, "orders", { span: "1h", lock: lock as never })).toThrow(
+      /LockedWindow "orders": lock is .+; it must be a Lock, QuorumLock, side of a ReadWriteLock, or Mutex of redis-semaphore/,
+    );
+});

@@ -1,0 +1,138 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { redisStore, type Store } from "../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { inspect } from "../../src/lock/steps/inspect.ts";
+import { lockKeyOf } from "../../src/lock/steps/keys.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+
+const DEADLINE_MS = 1000;
+/** A minority that does not answer delays no one: much less than the deadline. */
+const AT_ONCE_MS = 500;
+
+const started: RedisServer[] = [];
+const opened: Store[] = [];
+let servers: RedisServer[];
+/** The stores of one process, and of another one. */
+let own: Store[];
+let others: Store[];
+
+beforeEach(async () => {
+  servers = await Promise.all([0, 1, 2].map(() => startRedis({ tcp: true })));
+  started.push(...servers);
+  const open = () => servers.map(({ url }) => redisStore(url, { deadline: DEADLINE_MS }));
+  own = open();
+  others = open();
+  opened.push(...own, ...others);
+  // Connections are open before the faults begin.
+  await Promise.all([own, others].map((stores) => new QuorumLock(stores, "warm").withLock(() => 1)));
+});
+afterEach(async () => {
+  for (const each of servers) if (each.isRunning()) each.resume();
+});
+afterAll(async () => {
+  await Promise.all(opened.map((store) => store.close()));
+  await Promise.all(started.map((each) => each.stop()));
+});
+
+async function took(call: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await call();
+  return performance.now() - startMs;
+}
+
+/** The holder's token on one server; "" if the lock is free there, or the server does not answer. */
+async function tokenAt(store: Store): Promise<string> {
+  const state = await store.run(inspect, lockKeyOf(store, "nightly"), undefined).catch(() => undefined);
+  return state?.token ?? "";
+}
+
+/** A server of the same port that remembers nothing. */
+async function restartedEmpty(i: number): Promise<void> {
+  const { port } = servers[i]!;
+  await servers[i]!.kill();
+  servers[i] = await startRedis({ tcp: port });
+  started.push(servers[i]!);
+}
+
+describe.each([
+  ["dead", (server: RedisServer) => server.kill()],
+  ["stopped, so that its connections stay open", async (server: RedisServer) => server.pause()],
+])("with one of three servers %s", (_name, fail) => {
+  test("a lock is acquired, extended, released and passed on without waiting for it", async () => {
+    const [one, other] = [new QuorumLock(own, "nightly"), new QuorumLock(others, "nightly")];
+    await fail(servers[1]!);
+    const startMs = performance.now();
+    const held = await one.tryLock({ lease: "30s" });
+    expect(performance.now() - startMs).toBeLessThan(AT_ONCE_MS);
+    expect(held!.leftMs).toBeGreaterThan(28_000);
+    expect(await took(async () => expect(await other.tryLock()).toBeNull())).toBeLessThan(AT_ONCE_MS);
+    expect(await took(async () => expect(await held!.extend("60s")).toBe(true))).toBeLessThan(AT_ONCE_MS);
+    const waits = other.tryLock({ wait: "20s" });
+    expect(await took(async () => expect(await held!.release()).toBe(true))).toBeLessThan(AT_ONCE_MS);
+    const next = await waits;
+    expect(next!.signal.aborted).toBe(false);
+    expect(await next!.release()).toBe(true);
+  });
+
+  test("permits are granted up to the limit, and never above it", async () => {
+    const semaphores = [new Semaphore(own, "exports", { limit: 3 }), new Semaphore(others, "exports", { limit: 3 })];
+    await fail(servers[0]!);
+    const wait = "10s";
+    const held = await Promise.all([0, 1, 0].map((i) => semaphores[i]!.acquire({ lease: "30s", wait })));
+    expect(await semaphores[0]!.tryAcquire()).toBeNull();
+    expect(await new MultiSemaphore(others, "exports", { limit: 3 }).tryAcquire(1)).toBeNull();
+    expect(await held[0]!.release()).toBe(true);
+    const next = await semaphores[1]!.acquire({ lease: "30s", wait });
+    expect(await semaphores[0]!.tryAcquire()).toBeNull();
+    for (const each of [next, ...held.slice(1)]) expect(await each.release()).toBe(true);
+  });
+});
+
+test("a hold survives the restart of one server without its data, and is renewed there", async () => {
+  const one = new QuorumLock(own, "nightly", { watchdogLease: 600 });
+  const other = new QuorumLock(others, "nightly", { watchdogLease: 600 });
+  const held = (await one.tryLock())!;
+  for (const i of [0, 1, 2]) {
+    await restartedEmpty(i);
+    // A renewal after every third of the lease gives it the hold again, as soon as the store has connected.
+    await expect.poll(() => tokenAt(own[i]!), { timeout: 20_000 }).toMatch(/^oriel:/);
+    expect(await other.tryLock()).toBeNull();
+    expect(held.signal.aborted).toBe(false);
+  }
+  expect(await held.release()).toBe(true);
+});
+
+test("without a majority: calls reject, a hold lasts for its lease and is then lost, and all works again afterwards", async () => {
+  const one = new QuorumLock(own, "nightly");
+  const held = (await one.tryLock({ lease: 1500 }))!;
+  const { signal } = held;
+  servers[0]!.pause();
+  servers[2]!.pause();
+  await expect(held.extend("30s")).rejects.toMatchObject({
+    code: "DEADLINE",
+    transient: true,
+    message: expect.stringContaining("1 of 3 servers answered, and 2 must agree"),
+  });
+  expect(held.leftMs).toBeGreaterThan(0);
+  await expect(new QuorumLock(others, "elsewhere").tryLock()).rejects.toMatchObject({ transient: true });
+  await expect.poll(() => signal.aborted, { timeout: 5000 }).toBe(true);
+  expect(signal.reason).toMatchObject({ code: "LOST" });
+  servers[0]!.resume();
+  servers[2]!.resume();
+  const next = await new QuorumLock(others, "nightly").tryLock({ wait: "20s" });
+  expect(next).not.toBeNull();
+  expect(await next!.release()).toBe(true);
+  const freed = await new QuorumLock(own, "elsewhere").tryLock({ wait: "20s" });
+  expect(await freed!.release()).toBe(true);
+});
+
+test("a hold that was given up at a server that did not answer is released there, once it does", async () => {
+  const lock = new QuorumLock(own, "nightly");
+  servers[2]!.pause();
+  const held = (await lock.tryLock({ lease: "60s" }))!;
+  expect(await held.release()).toBe(true);
+  servers[2]!.resume();
+  await pause(50);
+  await expect.poll(() => tokenAt(others[2]!), { timeout: 10_000 }).toBe("");
+});
