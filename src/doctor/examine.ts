@@ -1,12 +1,12 @@
 import { randomU32 } from "../random.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { redacted } from "../store/secrets.ts";
-import { adviceOf, type Check, type Verdict, wordsOf, worstOf } from "./check.ts";
+import { adviceOf, type Check, isMissing, type Verdict, wordsOf, worstOf } from "./check.ts";
 import { Asker, type DoctorTarget, type NodeAddress, Unanswered } from "./connection.ts";
 import { fieldsOf, majorOf, type ServerName, serverNameOf } from "./facts.ts";
 import { messages } from "./messages.ts";
 import { type Mode, modeOf } from "./mode.ts";
-import { KEY_FAMILIES, rights } from "./rights.ts";
+import { keysOf, rights } from "./rights.ts";
 import { argumentsCheck, scriptsChecks } from "./scripts.ts";
 import { type NodeInfo, settingsChecks } from "./settings.ts";
 import { timing } from "./timing.ts";
@@ -65,7 +65,9 @@ class Visit {
 
   async run(): Promise<void> {
     const asker = this.#open();
-    const pong = await asker.ask("PING");
+    const ping = await asker.ask("PING");
+    // The steps need no PING, so a user may lack it. A Sentinel has no TIME.
+    const pong = isMissing(ping) ? await asker.ask("TIME") : ping;
     const info = await asker.info();
     this.#checks.push(await this.#connection(asker, pong));
     if (pong instanceof ServerError && info instanceof ServerError) return;
@@ -91,7 +93,7 @@ class Visit {
     this.#checks.push(clock, latency);
     if (mode !== "cluster" || primaries.length > 0)
       this.#checks.push(await steps(this.#target, tag, mode === "cluster"));
-    for (const family of KEY_FAMILIES) await owner.ask("DEL", family + key);
+    for (const each of keysOf(this.#target.prefix, tag)) await owner.ask("DEL", each);
   }
 
   /** Adds the check for a server that does not answer, or not any more. */

@@ -3,9 +3,16 @@ import { AFTER_KEY, COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
 
 /** The beginnings of all keys that oriel writes, before the store's prefix. */
-export const KEY_FAMILIES = ["", "mutex:", "fence:", "waiting:"];
+export const KEY_FAMILIES = ["", "mutex:", "fence:", "waiting:", "semaphore:"];
+/** The beginning of the keys of a LockedWindow, which have no store's prefix. */
+export const LOCKED_WINDOWS = "sw_counter_bytes:";
 /** The beginnings of all channels. */
-export const CHANNEL_FAMILIES = ["due:", "unlock:"];
+export const CHANNEL_FAMILIES = ["due:", "unlock:", "unlock:semaphore:"];
+
+/** A key of each family. */
+export function keysOf(prefix: string, tag: string): string[] {
+  return [...KEY_FAMILIES.map((family) => `${family}${prefix}{${tag}}`), `${LOCKED_WINDOWS}{${tag}}`];
+}
 
 /** How long a probe's key lives if it cannot be deleted. */
 export const KEY_LIFE_MS = 10_000;
@@ -36,7 +43,7 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
     const reply = await asker.ask(...words(command));
     if (isMissing(reply)) missing.set(command, reply.message);
   }
-  const keys = await refusedKeys(asker, `${prefix}{${tag}}`);
+  const keys = await refusedKeys(asker, keysOf(prefix, tag));
   const facts = { commands: [...missing.keys()], keys };
   if (missing.size === 0 && keys.length === 0)
     return { name: "rights", verdict: "good", text: `the user may send all ${all.size} commands of the steps`, facts };
@@ -52,13 +59,13 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
 }
 
 /** The families in which the user may not read or write. Nothing is written, since the keys do not exist. */
-async function refusedKeys(asker: Asker, key: string): Promise<string[]> {
+async function refusedKeys(asker: Asker, keys: readonly string[]): Promise<string[]> {
   const refused: string[] = [];
-  for (const family of KEY_FAMILIES) {
-    const read = await asker.ask("EXISTS", family + key);
-    const written = await asker.ask("SET", family + key, "0", "XX", "PX", String(KEY_LIFE_MS));
+  for (const key of keys) {
+    const read = await asker.ask("EXISTS", key);
+    const written = await asker.ask("SET", key, "0", "XX", "PX", String(KEY_LIFE_MS));
     const isRefused = [read, written].some((reply) => isMissing(reply) && /key/i.test(reply.message));
-    if (isRefused) refused.push(family + key.slice(0, key.indexOf("{")));
+    if (isRefused) refused.push(key.slice(0, key.indexOf("{")));
   }
   return refused;
 }

@@ -16,11 +16,19 @@ export async function scriptsChecks(asker: Asker, key: string, isCluster: boolea
   return [scripts, await undeclared(asker, key), await slots(asker, key, isCluster), await functions(asker, key)];
 }
 
+/** Runs a script. A user may have the right to EVALSHA only, as steps are loaded first. */
+async function evaluate(asker: Asker, text: string, ...words: string[]): Promise<unknown> {
+  const reply = await asker.ask("EVAL", text, ...words);
+  if (!(reply instanceof ServerError && /^NOPERM .*\beval\b/i.test(reply.message))) return reply;
+  const sha = await asker.ask("SCRIPT", "LOAD", text);
+  return sha instanceof ServerError ? reply : asker.ask("EVALSHA", String(sha), ...words);
+}
+
 async function script(asker: Asker, key: string): Promise<Check> {
   const name = "scripts";
-  const first = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "1", key);
+  const first = await evaluate(asker, "#!lua\nreturn _VERSION", "1", key);
   const hasOtherForm = first instanceof ServerError && FIRST_LINE_REFUSED.test(first.message);
-  const reply = hasOtherForm ? await asker.ask("EVAL", "return _VERSION", "1", key) : first;
+  const reply = hasOtherForm ? await evaluate(asker, "return _VERSION", "1", key) : first;
   if (reply instanceof ServerError) {
     const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
     return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey.", ...adviceOf(reply) };
@@ -37,7 +45,7 @@ async function script(asker: Asker, key: string): Promise<Check> {
 /** Reads a key that the script does not declare, in the slot of the declared one. */
 async function undeclared(asker: Asker, key: string): Promise<Check> {
   const name = "undeclared";
-  const reply = await asker.ask("EVAL", "return redis.call('EXISTS', ARGV[1])", "1", key, `${key}:undeclared`);
+  const reply = await evaluate(asker, "return redis.call('EXISTS', ARGV[1])", "1", key, `${key}:undeclared`);
   if (!(reply instanceof ServerError)) {
     const text = "scripts may read keys that they do not declare";
     return { name, verdict: "good", text, facts: { allowed: true } };
@@ -54,7 +62,7 @@ async function undeclared(asker: Asker, key: string): Promise<Check> {
 async function slots(asker: Asker, key: string, isCluster: boolean): Promise<Check> {
   const name = "slots";
   const other = otherSlot(key);
-  const reply = await asker.ask("EVAL", "return 1", "2", key, other);
+  const reply = await evaluate(asker, "return 1", "2", key, other);
   const isRefused = reply instanceof ServerError && /CROSSSLOT|same slot|different slots/i.test(reply.message);
   const facts = { oneSlotPerScript: isRefused };
   if (isCluster) return { name, verdict: "good", text: "a cluster: one script call for each slot", facts };
@@ -100,8 +108,7 @@ export async function argumentsCheck(key: string, another: () => Asker): Promise
   const accepts = async (count: number) => {
     const asker = another();
     try {
-      const words = ["EVAL", "return 1", "1", key];
-      const reply = await asker.ask(...words, ...new Array<string>(count - words.length).fill("0"));
+      const reply = await evaluate(asker, "return 1", "1", key, ...new Array<string>(count - 4).fill("0"));
       return !(reply instanceof ServerError);
     } catch {
       return false;
