@@ -12,6 +12,7 @@ import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./kernel/sketches.
 import { benchKeys, FULL_KEYS, SMALL_KEYS } from "./keys.ts";
 import { benchLimiters, FULL_LIMITERS, SMALL_LIMITERS } from "./limiter/limiters.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock/lock.ts";
+import { benchSemaphore, FULL_SEMAPHORE, SMALL_SEMAPHORE } from "./lock/semaphore.ts";
 import { benchMetrics, FULL_METRICS, SMALL_METRICS } from "./metrics.ts";
 import { benchOutage, FULL_OUTAGE, SMALL_OUTAGE } from "./outage.ts";
 import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue/queue.ts";
@@ -45,6 +46,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   metrics: (_redisUrl, small) => benchMetrics(small ? SMALL_METRICS : FULL_METRICS),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
+  semaphore: (redisUrl, small) => benchSemaphore(redisUrl, small ? SMALL_SEMAPHORE : FULL_SEMAPHORE),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
   outage: (_redisUrl, small) => benchOutage(small ? SMALL_OUTAGE : FULL_OUTAGE),
   breaker: (redisUrl, small) => benchBreaker(redisUrl, small ? SMALL_BREAKER : FULL_BREAKER),

@@ -38,17 +38,16 @@ end
 local function step(k, a, now)
   local call = redis.call
   local key, token, ends, numbers = KEYS[k], ARGV[a], now + tonumber(ARGV[a + 1]), ARGV[a + 2]
-  if tonumber(call("ZSCORE", key, token .. "_" .. string.match(numbers, "^%d+")) or -1) < now then
-    call("ZREMRANGEBYSCORE", key, "-inf", "(" .. string.format("%.0f", now))
-    if ARGV[a + 4] == "1" then
-      local busy, free_at = in_use(key, "," .. numbers .. ",", now)
-      if free_at then return refused(free_at, now, busy) end
-    else
-      local _, commas = string.gsub(numbers, ",", "")
-      local missing = call("ZCARD", key) + commas + 1 - tonumber(ARGV[a + 3])
-      if missing > 0 then
-        return refused(call("ZRANGE", key, missing - 1, missing - 1, "WITHSCORES")[2], now, "")
-      end
+  call("ZREMRANGEBYSCORE", key, "-inf", "(" .. string.format("%.0f", now))
+  local count, first = call("ZCARD", key), token .. "_" .. string.match(numbers, "^%d+")
+  if count > 0 and ARGV[a + 4] == "1" then
+    local busy, free_at = in_use(key, "," .. numbers .. ",", now)
+    if free_at and not call("ZSCORE", key, first) then return refused(free_at, now, busy) end
+  elseif ARGV[a + 4] ~= "1" then
+    local _, commas = string.gsub(numbers, ",", "")
+    local missing = count + commas + 1 - tonumber(ARGV[a + 3])
+    if missing > 0 and not call("ZSCORE", key, first) then
+      return refused(call("ZRANGE", key, missing - 1, missing - 1, "WITHSCORES")[2], now, "")
     end
   end
 -- @include semaphore/hold

@@ -11,7 +11,8 @@ local arguments_per_step = 3
 
 local function step(k, a, now)
   local key, token, ends, numbers = KEYS[k], ARGV[a], now + tonumber(ARGV[a + 1]), ARGV[a + 2]
-  if tonumber(redis.call("ZSCORE", key, token .. "_" .. string.match(numbers, "^%d+")) or -1) < now then return "\0" end
+  local call, count = redis.call, 1
+  if tonumber(call("ZSCORE", key, token .. "_" .. string.match(numbers, "^%d+")) or -1) < now then return "\0" end
 -- @include semaphore/hold
   return "\1"
 end

@@ -1,6 +1,7 @@
--- Lets the permits of a token last at least until `ends`. Included as text, not as a function, because both steps need it.
+-- Lets the permits of a token last at least until `ends`. `count`: permits in use before. Included as text, not as a function,
+-- because both steps need it.
   local text = string.format("%.0f", ends)
   for number in string.gmatch(numbers, "%d+") do
-    redis.call("ZADD", key, "GT", text, token .. "_" .. number)
+    call("ZADD", key, "GT", text, token .. "_" .. number)
   end
-  if redis.call("PEXPIRETIME", key) < ends then redis.call("PEXPIREAT", key, text) end
+  if count == 0 then call("PEXPIREAT", key, text) else call("PEXPIREAT", key, text, "GT") end

@@ -33,6 +33,8 @@ export class LibraryClient {
   readonly #token: string;
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
+  /** True unless the server has refused or released it. */
+  #mayBeHeld = false;
 
   constructor(member: Member, token: string) {
     this.#member = member;
@@ -59,7 +61,11 @@ export class LibraryClient {
     const { leaseClock } = this.#member.store;
     const untilMs = leaseClock() + leaseMs;
     const attempt = () =>
-      this.#next(() => this.#member.release(this.#token, isNotified)).catch((error: OrielError) => {
+      this.#next(async () => {
+        if (!this.#mayBeHeld) return;
+        await this.#member.release(this.#token, isNotified);
+        this.#mayBeHeld = false;
+      }).catch((error: OrielError) => {
         if (error.transient && leaseClock() < untilMs) idleTimeout(() => void attempt(), RETRY_MS);
       });
     void attempt();
@@ -83,8 +89,14 @@ export class LibraryClient {
     if (action === "release") this.#isEnded = true;
     return this.#next(async () => {
       if (action === "extend") return this.#member.extend(this.#token, leaseMs);
-      if (action === "release") return this.#member.release(this.#token, true);
+      if (action === "release") {
+        const wasHeld = await this.#member.release(this.#token, true);
+        this.#mayBeHeld = false;
+        return wasHeld;
+      }
+      this.#mayBeHeld = true;
       const answer = await this.#member.acquire(this.#token, leaseMs);
+      this.#mayBeHeld = answer.isHeld;
       if (!answer.isHeld) round.refuse(answer);
       return answer.isHeld;
     });

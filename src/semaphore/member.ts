@@ -20,7 +20,7 @@ export interface Member {
   extend(token: string, leaseMs: number): Promise<boolean>;
   /** `isNotified`: waiters are woken, because the hold was one of the majority. */
   release(token: string, isNotified: boolean): Promise<boolean>;
-  /** Calls `listener` when a hold may have ended. Undefined if the server publishes no releases. */
+  /** Calls `listener` when a hold of others may have ended. Undefined if the server publishes no releases. */
   readonly subscribe: ((listener: () => void) => () => void) | undefined;
 }
 
@@ -39,22 +39,25 @@ export function lockMember(store: Store, name: string): Member {
   };
 }
 
+export interface PermitsOfMember extends Pick<PermitRequest, "numbers" | "limit" | "isNumbered"> {
+  /** Identifies the object whose callers wait. It needs no notice of its own releases. */
+  waiter: string;
+}
+
 /** Permits of the semaphore of that name, with these numbers. */
-export function permitMember(
-  store: Store,
-  name: string,
-  hold: Pick<PermitRequest, "numbers" | "limit" | "isNumbered">,
-): Member {
+export function permitMember(store: Store, name: string, { waiter, ...hold }: PermitsOfMember): Member {
   const key = semaphoreKeyOf(store, name);
   const { numbers } = hold;
   return {
     store,
     acquire: (token, leaseMs) => store.run(acquire, key, { token, leaseMs, ...hold }),
     extend: (token, leaseMs) => store.run(extend, key, { token, leaseMs, numbers }),
-    release: (token, isNotified) => store.run(release, key, { token, numbers, isNotified }),
+    release: (token, isNotified) => store.run(release, key, { token, numbers, notice: isNotified ? waiter : "" }),
     get subscribe() {
       const { subscribe } = store;
-      return subscribe && ((listener: () => void) => subscribe(releasesOf(key), listener));
+      return (
+        subscribe && ((listener: () => void) => subscribe(releasesOf(key), (notice) => notice !== waiter && listener()))
+      );
     },
   };
 }

@@ -42,6 +42,7 @@ export class PermitCalls {
   readonly #watchdogLeaseMs: number;
   readonly #library: Library;
   readonly #turns: Turns;
+  readonly #waiter = crypto.randomUUID();
 
   constructor(
     structure: string,
@@ -59,7 +60,7 @@ export class PermitCalls {
     this.limit = limit;
     this.#watchdogLeaseMs = watchdogLeaseMs;
     this.#library = library;
-    this.#turns = new Turns(this.#membersFor([0]));
+    this.#turns = new Turns(this.#membersFor([0]), limit === 1);
   }
 
   tryAcquire(permits: number, options: TryAcquireOptions): Promise<Permit | null> {
@@ -135,7 +136,7 @@ export class PermitCalls {
   }
 
   #membersFor(numbers: readonly number[]): readonly Member[] {
-    const hold = { numbers, limit: this.limit, isNumbered: this.#stores.length > 1 };
+    const hold = { numbers, limit: this.limit, isNumbered: this.#stores.length > 1, waiter: this.#waiter };
     return this.#stores.map((store) => permitMember(store, this.#name, hold));
   }
 }

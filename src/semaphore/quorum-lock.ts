@@ -41,7 +41,7 @@ export class QuorumLock {
     const members = stores.map((store) => lockMember(store, name));
     this.name = name;
     const watchdogLeaseMs = at.checked(undefined, () => watchdogLeaseMsOf(options));
-    const turns = new Turns(members);
+    const turns = new Turns(members, true);
     const held: Held = {
       what: `the lock "${name}"`,
       members,

@@ -70,8 +70,10 @@ export const acquire: Operation<PermitRequest, AcquireAnswer> = {
     const live = new Map([...holdsOf(keys, key)].filter(([, { endMs }]) => endMs >= nowMs));
     const byEnd = [...live.values()].sort((a, b) => a.endMs - b.endMs);
     const busy = byEnd.flatMap((each) => each.numbers);
-    const refused = (endMs: number, shown: readonly number[]) =>
-      ({ isHeld: false, retryInMs: endMs - nowMs + 1, busy: shown }) as const;
+    const refused = (endMs: number, shown: readonly number[]): AcquireAnswer => {
+      if (live.size < holdsOf(keys, key).size) setHolds(keys, key, live);
+      return { isHeld: false, retryInMs: endMs - nowMs + 1, busy: shown };
+    };
     if (!live.has(token) && isNumbered && numbers.some((each) => busy.includes(each)))
       return refused(byEnd[0]!.endMs, busy);
     const missing = isNumbered || live.has(token) ? 0 : busy.length + numbers.length - limit;
@@ -99,19 +101,19 @@ export const extend: Operation<PermitLease, boolean> = {
 };
 
 /** Releases the permits of a token, and notifies waiters. lua/semaphore/release.lua states the rules. */
-export const release: Operation<PermitHold & { isNotified: boolean }, boolean> = {
+export const release: Operation<PermitHold & { notice: string }, boolean> = {
   name: "semaphore/release",
   script: releaseScript,
   arity: 3,
   keyCount: 1,
   repeatable: false,
-  encode: ({ token, numbers, isNotified }) => [token, numbers.join(), isNotified ? 1 : 0],
+  encode: ({ token, numbers, notice }) => [token, numbers.join(), notice],
   decode: (reply) => reply[0] === 1,
-  local(keys, key, { token, isNotified }, nowMs) {
+  local(keys, key, { token, notice }, nowMs) {
     const holds = new Map(holdsOf(keys, key));
     const wasHeld = (holds.get(token)?.endMs ?? -1) >= nowMs;
     if (holds.delete(token)) setHolds(keys, key, holds);
-    if (wasHeld && isNotified) keys.publish(releasesOf(key), "");
+    if (wasHeld && notice !== "") keys.publish(releasesOf(key), notice);
     return wasHeld;
   },
 };

@@ -1,5 +1,5 @@
 import { abortable } from "../async/aborts.ts";
-import { deferred } from "../async/deferred.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
 import { idleTimeout, timerMs } from "../async/timers.ts";
 import type { HoldRequest } from "../lock/lock-calls.ts";
 import type { Member } from "./member.ts";
@@ -11,22 +11,43 @@ const POLL_MS = 100;
 const LOST_NOTICE_MS = 1000;
 /** Callers that ask several servers at once may all get a minority. Pauses of different lengths let one of them win. */
 const SPLIT_MS = 50;
+/** A release by another process wakes every process. After a refusal each tries again no sooner than this. */
+const MIN_PAUSE_MS = 5;
 /** How long the subscription stays when no caller waits any more. */
 const LINGER_MS = 5000;
 
+/** A caller that waits. */
+interface Caller {
+  /** True from the notice that lets it try until its attempt is answered. */
+  isTrying: boolean;
+  refusedAtMs: number;
+  /** Resolves with the pause before its next attempt. */
+  notice: Deferred<number>;
+}
+
 /**
- * The callers of this process that wait for one lock or semaphore, in order of arrival. Only the first sends requests. It
- * tries again when a release is announced, when a lease ends, or after a pause. Processes have no order among them.
+ * The callers of this process that wait for one lock or semaphore, in order of arrival. Processes have no order among them.
+ *
+ *   a caller arrives, and nobody waits   │ it tries
+ *   refused                              │ it waits. The first that waits tries again when the refusal says, or after a pause
+ *   acquired                             │ the next one tries too, if there may be more permits
+ *   released by this process             │ the first that waits tries at once
+ *   released by another process          │ the same, but not within 5 ms of its last refusal
  */
 export class Turns {
   readonly #members: readonly Member[];
-  /** Wakes each caller. */
-  readonly #callers = new Set<() => void>();
+  readonly #isExclusive: boolean;
+  readonly #callers = new Set<Caller>();
+  /** Releases of this process and of others, as far as they are known. */
+  #ownReleases = 0;
+  #otherReleases = 0;
   #unsubscribe: (() => void) | undefined;
   #lingerTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(members: readonly Member[]) {
+  /** `isExclusive`: there is one holder at a time. */
+  constructor(members: readonly Member[], isExclusive: boolean) {
     this.#members = members;
+    this.#isExclusive = isExclusive;
   }
 
   /**
@@ -35,54 +56,96 @@ export class Turns {
    */
   async hold({ waitMs, signal }: HoldRequest, attempt: () => Promise<Attempt>): Promise<MemberHold | null> {
     if (waitMs === 0) return holdIn(await settled(attempt, signal), true);
-    const { monotonic } = this.#members[0]!.store;
-    const endMs = monotonic() + waitMs;
-    let notice = deferred();
-    const wake = () => notice.resolve();
-    this.#callers.add(wake);
-    signal?.addEventListener("abort", wake);
+    const caller: Caller = { isTrying: false, refusedAtMs: Number.NEGATIVE_INFINITY, notice: deferred() };
+    const onAbort = () => caller.notice.resolve(0);
+    signal?.addEventListener("abort", onAbort);
+    const isFree = this.#callers.size === 0 || (!this.#isExclusive && !this.#firstWaiting);
+    this.#callers.add(caller);
+    let hold: MemberHold | null = null;
     try {
-      for (;;) {
-        notice = deferred();
-        const isFirst = this.#first === wake;
-        const outcome: Attempt = isFirst ? await settled(attempt, signal) : { refusals: [] };
-        const leftMs = endMs - monotonic();
-        const hold = holdIn(outcome, leftMs <= 0);
-        if (hold || leftMs <= 0) return hold;
-        this.#subscribe();
-        await within(notice.promise, isFirst ? Math.min(this.#pauseMs(outcome), leftMs) : leftMs);
-        signal?.throwIfAborted();
-      }
+      hold = await this.#wait(caller, isFree ? 0 : Number.POSITIVE_INFINITY, this.#now() + waitMs, signal, attempt);
+      return hold;
     } finally {
-      const wasFirst = this.#first === wake;
-      this.#callers.delete(wake);
-      signal?.removeEventListener("abort", wake);
-      if (wasFirst) this.notify();
+      this.#callers.delete(caller);
+      signal?.removeEventListener("abort", onAbort);
+      this.#wake(hold && this.#isExclusive ? this.#pauseMs() : 0);
       if (this.#callers.size === 0) this.#linger();
     }
   }
 
-  /** Lets the first caller try at once. */
+  /** This process has released a hold. */
   notify(): void {
-    this.#first?.();
+    this.#ownReleases++;
+    this.#wake(0);
   }
 
-  get #first(): (() => void) | undefined {
-    return this.#callers.values().next().value;
+  async #wait(
+    caller: Caller,
+    firstPauseMs: number,
+    endMs: number,
+    signal: AbortSignal | undefined,
+    attempt: () => Promise<Attempt>,
+  ): Promise<MemberHold | null> {
+    let pauseMs = firstPauseMs;
+    for (;;) {
+      while (pauseMs > 0) {
+        const isFirst = this.#firstWaiting === caller;
+        const leftMs = endMs - this.#now();
+        const untilMs = isFirst ? Math.min(pauseMs, leftMs) : leftMs;
+        pauseMs = (await within(caller.notice.promise, untilMs)) ?? 0;
+        caller.notice = deferred();
+        signal?.throwIfAborted();
+        if (this.#now() >= endMs && !isFirst) return null;
+      }
+      caller.isTrying = true;
+      const [own, others] = [this.#ownReleases, this.#otherReleases];
+      const outcome = await settled(attempt, signal);
+      caller.isTrying = false;
+      const isLast = this.#now() >= endMs;
+      const hold = holdIn(outcome, isLast);
+      if (hold || isLast) return hold;
+      caller.refusedAtMs = this.#now();
+      this.#subscribe();
+      // A release that came during the attempt may have been too late for it.
+      if (own !== this.#ownReleases) pauseMs = 0;
+      else pauseMs = others !== this.#otherReleases ? MIN_PAUSE_MS : this.#pauseMs(outcome);
+    }
   }
 
-  #pauseMs(outcome: Attempt): number {
+  #now(): number {
+    return this.#members[0]!.store.monotonic();
+  }
+
+  get #firstWaiting(): Caller | undefined {
+    for (const caller of this.#callers) if (!caller.isTrying) return caller;
+    return undefined;
+  }
+
+  /** Lets the first that waits try after this pause. */
+  #wake(pauseMs: number, caller = this.#firstWaiting): void {
+    if (!caller) return;
+    caller.isTrying = pauseMs === 0;
+    caller.notice.resolve(pauseMs);
+  }
+
+  #pauseMs(outcome?: Attempt): number {
     const jitter = 0.5 + Math.random();
     if (this.#members.length > 1) return SPLIT_MS * jitter;
-    if (!("refusals" in outcome)) return (POLL_MS * jitter) / 2;
-    const [refusal = { retryInMs: 1 }] = outcome.refusals;
-    return Math.min(refusal.retryInMs, this.#members[0]!.subscribe ? LOST_NOTICE_MS * jitter : POLL_MS);
+    if (!outcome || "error" in outcome) return (POLL_MS * jitter) / 2;
+    const [refusal = { retryInMs: 1 }] = "refusals" in outcome ? outcome.refusals : [];
+    return Math.min(refusal.retryInMs, this.#unsubscribe ? LOST_NOTICE_MS * jitter : POLL_MS);
+  }
+
+  #onRelease(): void {
+    this.#otherReleases++;
+    const caller = this.#firstWaiting;
+    if (caller) this.#wake(Math.max(0, caller.refusedAtMs + MIN_PAUSE_MS - this.#now()), caller);
   }
 
   #subscribe(): void {
     clearTimeout(this.#lingerTimer);
     if (this.#unsubscribe) return;
-    const ends = this.#members.flatMap(({ subscribe }) => (subscribe ? [subscribe(() => this.notify())] : []));
+    const ends = this.#members.flatMap(({ subscribe }) => (subscribe ? [subscribe(() => this.#onRelease())] : []));
     if (ends.length === 0) return;
     this.#unsubscribe = () => {
       for (const end of ends) end();
@@ -117,11 +180,13 @@ function holdIn(outcome: Attempt, isLast: boolean): MemberHold | null {
   return null;
 }
 
-async function within(notice: Promise<void>, ms: number): Promise<void> {
+/** The pause of the notice; undefined if none came within this time. */
+async function within(notice: Promise<number>, ms: number): Promise<number | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timerMs(ms));
+  const ended = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timerMs(ms));
   });
-  await Promise.race([notice, ended]);
+  const pauseMs = await Promise.race([notice, ended]);
   clearTimeout(timer);
+  return pauseMs;
 }

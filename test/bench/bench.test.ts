@@ -4,10 +4,12 @@ import { benchCounters, SMALL_COUNTERS } from "../../bench/counters/counters.ts"
 import { latencies } from "../../bench/events.ts";
 import { benchKernels, SMALL_KERNELS } from "../../bench/kernel/kernels.ts";
 import { benchLock, SMALL_LOCK } from "../../bench/lock/lock.ts";
+import { benchSemaphore, SMALL_SEMAPHORE } from "../../bench/lock/semaphore.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
 import { COUNTER_RIVALS } from "../../bench/rivals/counter.ts";
 import { LOCK_RIVALS } from "../../bench/rivals/lock/lock.ts";
+import { SEMAPHORE_KINDS } from "../../bench/rivals/lock/semaphore.ts";
 import { environment } from "../../bench/runner/environment.ts";
 import { jsonLines, type Report, table } from "../../bench/runner/report.ts";
 import { benchMemory, SMALL_MEMORY } from "../../bench/series/memory.ts";
@@ -129,6 +131,14 @@ describe("small benches", () => {
         expect(row[name]).toBeGreaterThan(0);
       if (row.lock === "oriel") expect(row.timesSlower).toBe(1);
     }
+  });
+
+  test("semaphore: one line per kind, load and rival, and never more holders than the limit", async () => {
+    const report = await benchSemaphore(server.url, SMALL_SEMAPHORE);
+    expect(columnOf(report, "lock")).toEqual(SEMAPHORE_KINDS.flatMap(({ rivals }) => Object.keys(rivals)));
+    for (const row of report.rows)
+      for (const name of ["pairsPerSecond", "timesSlower", "p50Ms", "served", "commandsPerPair"])
+        expect(row[name]).toBeGreaterThan(0);
   });
 
   test("server: one checked line per size, and the crossover as text", async () => {

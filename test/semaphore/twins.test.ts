@@ -20,7 +20,10 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("extend" as const), token, leaseMs }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("release" as const), token, isNotified: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("release" as const), token, notice: fc.constantFrom("", "x") }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 9, 10, 11, 51, 1001, 61_000) }),
