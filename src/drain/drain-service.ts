@@ -4,12 +4,12 @@ import { Counters, placeOf } from "../counter/counters.ts";
 import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
-import type { AnyHeldLock, AnyLock } from "../lock/any-lock.ts";
 import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { IdleMarks } from "./idle-marks.ts";
 import { withJsonCounts } from "./json-counts.ts";
+import { Leadership } from "./leadership.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
 import { Semaphore } from "./semaphore.ts";
 import { type DivergedState, type DrainResult, type LedgerState, ShardDrain } from "./shard-drain.ts";
@@ -30,7 +30,7 @@ const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, event
 export class DrainService {
   readonly #place: ReadPlace;
   readonly #sink: Sink;
-  readonly #lock: AnyLock | undefined;
+  readonly #leadership: Leadership;
   readonly #settings: DrainSettings;
   readonly #now: Clock;
   readonly #shards: ShardDrain;
@@ -39,7 +39,6 @@ export class DrainService {
   readonly #states: ShardStates;
   /** Shards whose counts wait, with the time since when. */
   readonly #waiting = new Map<number, number>();
-  #held: AnyHeldLock | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #cycle: Promise<CycleReport> | undefined;
   #beganAtMs = 0;
@@ -53,7 +52,7 @@ export class DrainService {
     this.#settings = this.#at.checked(undefined, () => drainSettings(options));
     this.#place = counters!;
     this.#sink = options.sink;
-    this.#lock = this.#settings.lock;
+    this.#leadership = new Leadership(this.#settings.lock, (fence) => this.#listeners.emit("superseded", { fence }));
     this.#now = this.#place.store.monotonic;
     const { concurrency, replicas, sqlTimeoutMs } = this.#settings;
     const semaphore = new Semaphore(concurrency);
@@ -86,7 +85,7 @@ export class DrainService {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await this.#cycle?.catch(() => {});
-    await this.#resign();
+    await this.#leadership.resign();
   }
 
   /**
@@ -105,11 +104,12 @@ export class DrainService {
   }
 
   async #leadOnce(): Promise<CycleReport> {
-    if (!(await this.#leads())) throw new OrielError("UNAVAILABLE", "another process drains", { transient: true });
+    if (!(await this.#leadership.leads()))
+      throw new OrielError("UNAVAILABLE", "another process drains", { transient: true });
     try {
       return await this.#run();
     } finally {
-      if (this.#timer === undefined) await this.#resign();
+      if (this.#timer === undefined) await this.#leadership.resign();
     }
   }
 
@@ -119,34 +119,19 @@ export class DrainService {
       return;
     }
     try {
-      if (await this.#leads()) await this.#once();
+      if (await this.#leadership.leads()) await this.#once();
       this.#states.failCycle(undefined);
     } catch (error) {
       this.#states.failCycle(this.#at.outer("drain", error));
     }
   }
 
-  async #leads(): Promise<boolean> {
-    if (!this.#lock) return true;
-    if (this.#held?.signal.aborted) {
-      this.#listeners.emit("superseded", { fence: this.#held.fence });
-      this.#held = undefined;
-    }
-    this.#held ??= (await this.#lock.tryLock()) ?? undefined;
-    return this.#held !== undefined;
-  }
-
-  async #resign(): Promise<void> {
-    const held = this.#held;
-    this.#held = undefined;
-    await held?.release().catch(() => {}); // otherwise its lease expires
-  }
-
   async #run(): Promise<CycleReport> {
     this.#beganAtMs = this.#now();
     const { cycleTimeoutMs } = this.#settings;
     const late = AbortSignal.timeout(cycleTimeoutMs);
-    const signal = this.#held ? AbortSignal.any([late, this.#held.signal]) : late;
+    const { signal: lost } = this.#leadership;
+    const signal = lost ? AbortSignal.any([late, lost]) : late;
     const none = { drained: 0, failed: 0, diverged: 0, rows: 0, events: 0n, durationMs: 0 };
     const report: CycleReport = withJsonCounts(none);
     await this.#checkLayout(signal);
@@ -156,7 +141,7 @@ export class DrainService {
     const drainShard = async (shard: number) => {
       const row = ledger.get(shard) ?? NO_ROW;
       if (this.#states.isSkipped(shard, row, this.#beganAtMs)) return;
-      const task = { shard, fence: this.#held?.fence ?? row.fence, ledger: row, signal };
+      const task = { shard, fence: this.#leadership.fence ?? row.fence, ledger: row, signal };
       try {
         if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#place.shape.name, row));
         const drained = await this.#shards.run(task);
@@ -174,7 +159,7 @@ export class DrainService {
     await this.#checkIdle(idle, signal);
     if (supersededBy !== undefined) {
       this.#listeners.emit("superseded", { fence: supersededBy });
-      await this.#resign();
+      await this.#leadership.resign();
     }
     this.#states.emitChanges();
     report.diverged = this.#states.divergedCount;

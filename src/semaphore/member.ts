@@ -40,7 +40,7 @@ export function lockMember(store: Store, name: string): Member {
 }
 
 export interface PermitsOfMember extends Pick<PermitRequest, "numbers" | "limit" | "isNumbered"> {
-  /** Identifies the object whose callers wait. It needs no notice of its own releases. */
+  /** Identifies the object whose callers wait. It ignores notices of its own releases. */
   waiter: string;
 }
 
