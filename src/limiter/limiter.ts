@@ -178,7 +178,7 @@ export class Limiter {
   /**
    * Takes from several limiters and ids in one step, or from none. In a cluster, one step can change only keys of one slot,
    * so `tag` names the slot: a tenant or a user, for example. Counts under a tag are separate from counts without it. Use the
-   * same tag in `take` and `peek` to reach them.
+   * same tag in `take` and `peek` to reach them. All requests together have at most 3000 policies.
    * In an outage the strictest `onStoreError` decides: "throw", "deny", `localDecisions()`, "allow".
    */
   static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {

@@ -13,6 +13,9 @@ import { decideFor } from "./steps/decide.ts";
 import { decisionOf } from "./steps/decision-of.ts";
 import { newToken } from "./token.ts";
 
+/** Each policy is a key of one script call. Some servers take at most 3999 arguments. */
+const MAX_POLICIES_TOGETHER = 3000;
+
 /** A request to one of several limiters. */
 export interface TakeRequestOf<Limiter> {
   limiter: Limiter;
@@ -52,6 +55,8 @@ export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
   if (parts.some((part) => part.store !== store)) throw argumentError("requests", parts, "limiters of one store");
   if (new Set(parts.map(({ keyPrefix }) => keyPrefix)).size < parts.length)
     throw argumentError("requests", parts, "each limiter and id once");
+  if (policiesOf(parts).length > MAX_POLICIES_TOGETHER)
+    throw argumentError("requests", parts, `limiters with at most ${MAX_POLICIES_TOGETHER} policies together`);
   try {
     return await takeFrom(store, parts);
   } catch (error) {

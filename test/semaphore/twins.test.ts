@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AcquireAnswer, acquire, extend, release } from "../../src/semaphore/steps.ts";
+import { runs as partOf } from "../harness/runs.ts";
 import { type OpenStore, onMemory, stores } from "../lock/contract/stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "oriel:c", "oriel:d");
@@ -92,7 +93,7 @@ class Model {
 }
 
 const seed = Number(process.env.ORIEL_SEED ?? 11);
-const numRuns = Number(process.env.ORIEL_RUNS ?? 300);
+const numRuns = partOf(Number(process.env.ORIEL_RUNS ?? 300));
 let redis: OpenStore;
 let memory: OpenStore;
 let runs = 0;

@@ -26,6 +26,11 @@ export const CLIENT_REASONS: Reasons = [
   [NOT_WHOLE, "passing", NOT_WHOLE],
   [NO_TLS, "unlikely", NO_TLS],
   [
+    /^ERR unknown (?:sub)?command\W*(?:FUNCTION|FCALL)\b.*/i,
+    "configuration",
+    'the server has no functions ($&); leave out scripting: "functions"',
+  ],
+  [
     /^MASTERDOWN\b.*/,
     "passing",
     "the server is a replica without its primary ($&); use the primary's address, or repair the link",

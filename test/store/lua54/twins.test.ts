@@ -17,6 +17,7 @@ const SUITES = [
   "lock/read-write/twins",
   "locked-window/twins",
   "queue/contract/twins",
+  "semaphore/twins",
   "store/contract/twins",
 ];
 
