@@ -45,6 +45,19 @@ const edge = files(
   "kernels-edge-light",
 );
 
+/** The command's libraries are bundled, so that installing oriel installs only its clients. */
+export const command: Options = {
+  ...shared,
+  entry: files("src/entries", "cli"),
+  format: ["esm"],
+  noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
+  esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],
+  // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
+};
+
 export default defineConfig([
   {
     // One configuration for all entries, so that they share one copy of the kernel choice.
@@ -67,16 +80,5 @@ export default defineConfig([
     sourcemap: false,
     dts: { only: true },
   },
-  {
-    // The command line's libraries are bundled, so that installing oriel installs only ioredis.
-    ...shared,
-    entry: files("src/entries", "cli"),
-    format: ["esm"],
-    noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
-    esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],
-    // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
-    banner: {
-      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
-    },
-  },
+  command,
 ]);

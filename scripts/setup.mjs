@@ -39,13 +39,32 @@ function newestMs(path) {
     .reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), stat.mtimeMs);
 }
 
+const BUILT = join(root, "node_modules", ".oriel", "built");
+const BUILT_COMMAND = join(root, "node_modules", ".oriel", "built-command");
+
+/** Whether the stamp of an earlier build is newer than all sources. */
+function isFresh(stamp) {
+  const sources = ["src", "lua", "layouts", "assembly", "scripts", "package.json", "tsup.config.ts", "asconfig.json"];
+  const changedMs = Math.max(...sources.map((name) => newestMs(join(root, name))));
+  return existsSync(join(root, "dist")) && existsSync(stamp) && statSync(stamp).mtimeMs > changedMs;
+}
+
 async function build() {
-  const stamp = join(root, "node_modules", ".oriel", "built");
-  const sources = ["src", "lua", "assembly", "scripts", "package.json", "tsup.config.ts", "asconfig.json"];
-  const changed = Math.max(...sources.map((name) => newestMs(join(root, name))));
-  if (existsSync(join(root, "dist")) && existsSync(stamp) && statSync(stamp).mtimeMs > changed) return;
+  if (isFresh(BUILT)) return;
   console.log("building");
   await run("npm", ["run", "--silent", "build"]);
+  mark(BUILT);
+}
+
+/** Builds only the command `oriel`. Declarations of types, which take most of a build, are left out. */
+async function buildCommand() {
+  if (isFresh(BUILT) || isFresh(BUILT_COMMAND)) return;
+  console.log("building the command");
+  await run("npm", ["run", "--silent", "build:command"]);
+  mark(BUILT_COMMAND);
+}
+
+function mark(stamp) {
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, readFileSync(join(root, "package.json")));
 }
@@ -66,6 +85,7 @@ async function installFolders() {
 
 await installPackages(root);
 // The build occupies one core, and installing mostly waits for the registry and the disk.
+if (wants.has("--command")) await buildCommand();
 await Promise.all([wants.has("--build") && build(), installFolders(), wants.has("--servers") && ensureServers()]);
 if (wants.has("--redis")) ensureRedis();
 if (wants.has("--valkey")) ensureValkey();
