@@ -8,7 +8,7 @@ import { root } from "./sources.ts";
 
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
-const MAX_BYTES = { limiter: 252_000, lock: 254_000, breaker: 231_000 };
+const MAX_BYTES = { limiter: 255_000, lock: 258_000, breaker: 234_000 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
 const SHARED = `
