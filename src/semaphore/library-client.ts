@@ -1,6 +1,6 @@
 import type { RedlockMutex } from "redis-semaphore";
-import { idleTimeout } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
+import { giveBack } from "./give-backs.ts";
 import type { Member } from "./member.ts";
 import type { Round } from "./round.ts";
 
@@ -20,8 +20,6 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   "0bd1010c98f1ddd70a6024fd374489a8ea3d2c12": "release",
 };
 
-const RETRY_MS = 200;
-
 /**
  * One hold on one server, as a client for redis-semaphore. The library decides what to ask of which server; each request runs
  * as a step of oriel, so that all stores serve it, its clock is the server's, and no lease is shortened.
@@ -33,7 +31,7 @@ export class LibraryClient {
   readonly #token: string;
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
-  /** True unless the server has refused or released it. */
+  /** True unless the server has refused or released it, or was never asked. */
   #mayBeHeld = false;
 
   constructor(member: Member, token: string) {
@@ -58,17 +56,11 @@ export class LibraryClient {
   /** Releases what may be held here, in the background. Retries while the server fails and the lease may last. */
   drop(leaseMs: number, isNotified: boolean): void {
     this.#isEnded = true;
-    const { leaseClock } = this.#member.store;
-    const untilMs = leaseClock() + leaseMs;
-    const attempt = () =>
-      this.#next(async () => {
-        if (!this.#mayBeHeld) return;
-        await this.#member.release(this.#token, isNotified);
-        this.#mayBeHeld = false;
-      }).catch((error: OrielError) => {
-        if (error.transient && leaseClock() < untilMs) idleTimeout(() => void attempt(), RETRY_MS);
-      });
-    void attempt();
+    const { store } = this.#member;
+    giveBack(store, {
+      untilMs: store.leaseClock() + leaseMs,
+      release: () => this.#next(async () => this.#mayBeHeld && this.#release(isNotified)),
+    });
   }
 
   #request(action: Action, purpose: Action, round: Round, leaseMs: number): Promise<0 | 1> {
@@ -88,18 +80,30 @@ export class LibraryClient {
   #send(action: Action, round: Round, leaseMs: number): Promise<boolean> {
     if (action === "release") this.#isEnded = true;
     return this.#next(async () => {
+      if (action === "release") return this.#release(true);
       if (action === "extend") return this.#member.extend(this.#token, leaseMs);
-      if (action === "release") {
-        const wasHeld = await this.#member.release(this.#token, true);
-        this.#mayBeHeld = false;
-        return wasHeld;
-      }
-      this.#mayBeHeld = true;
+      return this.#acquire(round, leaseMs);
+    });
+  }
+
+  async #acquire(round: Round, leaseMs: number): Promise<boolean> {
+    const couldBeHeld = this.#mayBeHeld;
+    this.#mayBeHeld = true;
+    try {
       const answer = await this.#member.acquire(this.#token, leaseMs);
       this.#mayBeHeld = answer.isHeld;
       if (!answer.isHeld) round.refuse(answer);
       return answer.isHeld;
-    });
+    } catch (error) {
+      if ((error as OrielError).applied === "no") this.#mayBeHeld = couldBeHeld;
+      throw error;
+    }
+  }
+
+  async #release(isNotified: boolean): Promise<boolean> {
+    const wasHeld = await this.#member.release(this.#token, isNotified);
+    this.#mayBeHeld = false;
+    return wasHeld;
   }
 
   #next<T>(send: () => Promise<T>): Promise<T> {

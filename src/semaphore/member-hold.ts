@@ -46,12 +46,15 @@ export class MemberHold implements HoldSource<null> {
   readonly #held: Held;
   readonly #token = OUR_TOKENS + crypto.randomUUID();
   readonly #clients: readonly LibraryClient[];
+  /** A server may have the hold for this time. */
+  #longestMs: number;
 
   private constructor(held: Held, leaseMs: number) {
     const { leaseClock } = held.members[0]!.store;
     this.#held = held;
     this.what = held.what;
     this.leaseMs = leaseMs;
+    this.#longestMs = leaseMs;
     this.leaseClock = leaseClock;
     this.provenUntilMs = provenUntil(leaseClock(), leaseMs);
     this.#clients = held.members.map((member) => new LibraryClient(member, this.#token));
@@ -71,6 +74,7 @@ export class MemberHold implements HoldSource<null> {
 
   /** A server that does not have the hold, for instance because it was restarted empty, gets it back if it is free there. */
   async extend(leaseMs: number): Promise<boolean> {
+    this.#longestMs = Math.max(this.#longestMs, leaseMs);
     const round = await this.#run("extend", leaseMs);
     if (round.verdict === undefined) throw round.error();
     if (round.verdict === "no") this.drop(true);
@@ -78,7 +82,7 @@ export class MemberHold implements HoldSource<null> {
   }
 
   async release(): Promise<boolean> {
-    const round = await this.#run("release", this.leaseMs);
+    const round = await this.#run("release", this.#longestMs);
     this.#held.onReleased();
     if (round.verdict === undefined) throw round.error();
     return round.verdict === "yes";
@@ -86,7 +90,7 @@ export class MemberHold implements HoldSource<null> {
 
   /** Releases what it may hold, in the background. */
   drop(isNotified: boolean): void {
-    for (const client of this.#clients) client.drop(this.leaseMs, isNotified);
+    for (const client of this.#clients) client.drop(this.#longestMs, isNotified);
   }
 
   async #run(action: Action, leaseMs: number): Promise<Round> {

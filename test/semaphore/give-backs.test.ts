@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type MemoryStore, memoryStore, OrielError } from "../../src/entries/index.ts";
+import { QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import type { Store } from "../../src/store/contract.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.UTC(2100, 0) }));
+afterEach(() => void vi.useRealTimers());
+
+/** A connection to one server, and how often each request was sent over it. */
+interface Link {
+  store: Store;
+  sent: Record<string, number>;
+  fault: "none" | "unanswered" | "refused";
+}
+
+function linkTo(server: MemoryStore): Link {
+  const link: Link = { sent: {}, fault: "none", store: undefined as unknown as Store };
+  link.store = {
+    monotonic: () => Date.now(),
+    leaseClock: () => Date.now(),
+    keyOf: server.keyOf,
+    close: async () => {},
+    async run(operation, key, input) {
+      const step = operation.name.split("/")[1]!;
+      link.sent[step] = (link.sent[step] ?? 0) + 1;
+      if (link.fault === "refused") throw new OrielError("UNAVAILABLE", "down", { transient: true, applied: "no" });
+      const answer = await server.run(operation, key, input);
+      if (link.fault === "unanswered")
+        throw new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
+      return answer;
+    },
+  };
+  return link;
+}
+
+const serversOf = (count: number) =>
+  Array.from({ length: count }, () => memoryStore({ clock: () => Date.now(), monotonic: () => Date.now() }));
+
+test("an attempt that all servers have answered with no is not released", async () => {
+  const servers = serversOf(3);
+  const links = servers.map(linkTo);
+  const held = (await new QuorumLock(servers, "nightly").tryLock({ lease: "60s" }))!;
+  const waits = new QuorumLock(
+    links.map(({ store }) => store),
+    "nightly",
+  ).tryLock({ wait: "5s" });
+  await vi.advanceTimersByTimeAsync(6000);
+  expect(await waits).toBeNull();
+  for (const { sent } of links) {
+    expect(sent.acquire).toBeGreaterThan(50);
+    expect(sent.release).toBeUndefined();
+  }
+  await held.release();
+});
+
+test.each(["unanswered", "refused"] as const)(
+  "a waiter's attempts at a server whose requests are %s leave at most one release every 200 ms",
+  async (fault) => {
+    const servers = serversOf(3);
+    const links = servers.map(linkTo);
+    const stores = links.map(({ store }) => store);
+    const held = (await new QuorumLock(servers, "nightly").tryLock({ lease: "60s" }))!;
+    await servers[2]!.clear(); // it was restarted empty, so attempts get the lock there
+    links[2]!.fault = fault;
+    const waits = new QuorumLock(stores, "nightly").tryLock({ wait: "20s" });
+    await vi.advanceTimersByTimeAsync(21_000);
+    await waits;
+    const { acquire, release = 0 } = links[2]!.sent;
+    expect(acquire).toBeGreaterThan(200);
+    // A request that was refused before it was sent is not released.
+    expect(release).toBeLessThanOrEqual(fault === "refused" ? 0 : 21_000 / 200 + 1);
+    links[2]!.fault = "none";
+    await vi.advanceTimersByTimeAsync(400);
+    expect((await new QuorumLock([servers[2]!, memoryStore()], "nightly").tryLock())?.leftMs).toBeGreaterThan(0);
+    await held.release();
+  },
+);
+
+test("the release of an extended hold is retried for as long as the extension may last", async () => {
+  const [server] = serversOf(1);
+  const link = linkTo(server!);
+  const semaphore = new Semaphore(link.store, "exports", { limit: 1 });
+  const held = await semaphore.acquire({ lease: "1s" });
+  await held.extend("60s");
+  link.fault = "refused";
+  await expect(held.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await vi.advanceTimersByTimeAsync(20_000);
+  link.fault = "none";
+  await vi.advanceTimersByTimeAsync(400);
+  expect(await new Semaphore(server!, "exports", { limit: 1 }).tryAcquire()).not.toBeNull();
+});
