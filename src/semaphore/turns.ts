@@ -21,8 +21,9 @@ interface Caller {
   /** True from the notice that lets it try until its attempt is answered. */
   isTrying: boolean;
   refusedAtMs: number;
-  /** Resolves with the pause before its next attempt. */
-  notice: Deferred<number>;
+  /** The pause before its next attempt, by the notices that it has not read yet. */
+  noticedMs: number | undefined;
+  notice: Deferred<void>;
 }
 
 /**
@@ -56,8 +57,13 @@ export class Turns {
    */
   async hold({ waitMs, signal }: HoldRequest, attempt: () => Promise<Attempt>): Promise<MemberHold | null> {
     if (waitMs === 0) return holdIn(await settled(attempt, signal), true);
-    const caller: Caller = { isTrying: false, refusedAtMs: Number.NEGATIVE_INFINITY, notice: deferred() };
-    const onAbort = () => caller.notice.resolve(0);
+    const caller: Caller = {
+      isTrying: false,
+      refusedAtMs: Number.NEGATIVE_INFINITY,
+      noticedMs: undefined,
+      notice: deferred(),
+    };
+    const onAbort = () => caller.notice.resolve();
     signal?.addEventListener("abort", onAbort);
     const isFree = this.#callers.size === 0 || (!this.#isExclusive && !this.#firstWaiting);
     this.#callers.add(caller);
@@ -92,7 +98,9 @@ export class Turns {
         const isFirst = this.#firstWaiting === caller;
         const leftMs = endMs - this.#now();
         const untilMs = isFirst ? Math.min(pauseMs, leftMs) : leftMs;
-        pauseMs = (await within(caller.notice.promise, untilMs)) ?? 0;
+        await within(caller.notice.promise, untilMs);
+        pauseMs = caller.noticedMs ?? 0;
+        caller.noticedMs = undefined;
         caller.notice = deferred();
         signal?.throwIfAborted();
         if (this.#now() >= endMs && !isFirst) return null;
@@ -125,7 +133,8 @@ export class Turns {
   #wake(pauseMs: number, caller = this.#firstWaiting): void {
     if (!caller) return;
     caller.isTrying = pauseMs === 0;
-    caller.notice.resolve(pauseMs);
+    caller.noticedMs = pauseMs; // a second notice may come before the caller has read the first
+    caller.notice.resolve();
   }
 
   #pauseMs(outcome?: Attempt): number {
@@ -180,13 +189,11 @@ function holdIn(outcome: Attempt, isLast: boolean): MemberHold | null {
   return null;
 }
 
-/** The pause of the notice; undefined if none came within this time. */
-async function within(notice: Promise<number>, ms: number): Promise<number | undefined> {
+async function within(notice: Promise<void>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timerMs(ms));
+  const ended = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timerMs(ms));
   });
-  const pauseMs = await Promise.race([notice, ended]);
+  await Promise.race([notice, ended]);
   clearTimeout(timer);
-  return pauseMs;
 }

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { memoryStore, redisStore } from "../../src/entries/index.ts";
+import { Semaphore } from "../../src/entries/structures/semaphore.ts";
+import type { Member } from "../../src/semaphore/member.ts";
+import type { Attempt, MemberHold } from "../../src/semaphore/member-hold.ts";
+import { Turns } from "../../src/semaphore/turns.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
+import { until } from "../harness/until.ts";
+
+test("a caller that gets two notices at once tries again, whichever comes first", async () => {
+  for (const order of ["own first", "own last"]) {
+    let onRelease = () => {};
+    const member = {
+      store: memoryStore(),
+      subscribe(listener: () => void) {
+        onRelease = listener;
+        return () => {};
+      },
+    } as unknown as Member;
+    const turns = new Turns([member], false);
+    const hold = {} as MemberHold;
+    let attempts = 0;
+    const attempt = async (): Promise<Attempt> => {
+      attempts++;
+      return attempts === 1 ? { refusals: [{ isHeld: false, retryInMs: 60_000, busy: [] }] } : { hold };
+    };
+    const waits = turns.hold({ waitMs: 60_000, leaseMs: 1000, signal: undefined, isWatched: false }, attempt);
+    await until("the first attempt", () => attempts === 1);
+    await new Promise(setImmediate);
+    if (order === "own first") turns.notify();
+    onRelease(); // within 5 ms of the refusal
+    if (order === "own last") turns.notify();
+    expect(await Promise.race([waits, pause(500)])).toBe(hold);
+  }
+});
+
+test("1000 callers of 20 processes are all served, with few requests", async () => {
+  const server = await startRedis();
+  let acquires = 0;
+  const stores = Array.from({ length: 20 }, () => redisStore(server.url));
+  try {
+    const semaphores = stores.map((store) => {
+      const counted: Store = {
+        ...store,
+        monotonic: store.monotonic,
+        leaseClock: store.leaseClock,
+        keyOf: (name) => store.keyOf(name),
+        close: () => store.close(),
+        subscribe: (channel, listener) => store.subscribe!(channel, listener),
+        run(operation, key, input) {
+          if (operation.name === "semaphore/acquire") acquires++;
+          return store.run(operation, key, input);
+        },
+      };
+      return new Semaphore(counted, "exports", { limit: 3 });
+    });
+    let [inside, most] = [0, 0];
+    const work = async () => {
+      most = Math.max(most, ++inside);
+      await pause(1);
+      inside--;
+    };
+    const callers = semaphores.flatMap((each) =>
+      Array.from({ length: 50 }, () => each.withPermit(work, { wait: "20s" })),
+    );
+    await Promise.all(callers);
+    expect(most).toBe(3);
+    // A release wakes one caller of each process.
+    expect(acquires).toBeLessThan(20 * callers.length);
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+    await server.stop();
+  }
+});
