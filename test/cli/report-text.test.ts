@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { expect, test } from "vitest";
-import { reportText } from "../../src/cli/report-text.ts";
+import { reportText } from "../../src/cli/doctor/report-text.ts";
 import type { Report } from "../../src/doctor/examine.ts";
 
 const report: Report = {

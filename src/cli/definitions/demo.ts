@@ -1,0 +1,26 @@
+import { Command } from "commander";
+import { type DemoTyped, demo, demoOptions } from "../demo/demo.ts";
+import type { Streams } from "../streams.ts";
+
+const HELP = `
+Exit status: 0 every request was counted once, 1 one was not, 2 wrong usage, or Redis fails.
+
+Examples:
+  oriel demo
+  oriel demo --redis redis://127.0.0.1:6379 --seconds 60   # in two terminals: both show the same numbers
+`;
+
+export function demoCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("demo")
+    .description("Show the latencies of a real HTTP server on loopback live, and check that every request was counted.")
+    .option("--seconds <n>", "how long", "10")
+    .option("--rate <n>", "requests per second to aim at", "400")
+    .option("--port <port>", "port of the server (default: a free one)", "0")
+    .option(
+      "--redis <url>",
+      "record into Redis; demos in several terminals then share one series, and each shows all of it",
+    )
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
+    .addHelpText("after", HELP)
+    .action(async (typed: DemoTyped) => end(await demo(demoOptions(typed), streams)));
+}

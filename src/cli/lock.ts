@@ -1,0 +1,48 @@
+import { Lock, type LockState } from "../entries/index.ts";
+import { argumentError } from "../errors.ts";
+import { openStore } from "./open-store.ts";
+import { Output } from "./output.ts";
+import type { Streams } from "./streams.ts";
+
+export interface LockTyped {
+  redis: string;
+  prefix?: string;
+  fence?: string;
+  json?: boolean;
+}
+
+/** Prints the state of a lock, or releases it. Resolves to 0, or to 1 if nothing was released. */
+export async function lock(what: string, name: string, typed: LockTyped, streams: Streams): Promise<number> {
+  const fence = fenceOf(what, typed.fence);
+  const store = openStore(typed.redis, typed.prefix);
+  const output = new Output(streams.stdout);
+  try {
+    const own = new Lock(store, name);
+    if (what === "show") {
+      const state = await own.inspect();
+      await output.write(typed.json ? `${JSON.stringify({ name, ...state })}\n` : `${stateText(state)}\n`);
+      return 0;
+    }
+    const isReleased = await own.forceRelease({ fence });
+    const text = isReleased ? "released" : "not released: the lock is free, or another hold has it";
+    await output.write(typed.json ? `${JSON.stringify({ name, isReleased })}\n` : `${text}\n`);
+    return isReleased ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+function fenceOf(what: string, fence: string | undefined): number | undefined {
+  if (fence === undefined) return undefined;
+  if (what !== "release") throw argumentError("--fence", fence, "absent: it belongs to release");
+  if (!/^[1-9]\d{0,15}$/.test(fence)) throw argumentError("--fence", fence, "a whole number, as show prints it");
+  return Number(fence);
+}
+
+function stateText({ isHeld, fence, leftMs, waitingProcesses }: LockState): string {
+  const waiting = `${waitingProcesses} ${waitingProcesses === 1 ? "process" : "processes"} waiting`;
+  if (!isHeld) return `free · ${waiting}`;
+  const holder = fence === null ? "held by another library" : `held · fence ${fence}`;
+  const left = leftMs === Number.POSITIVE_INFINITY ? "never expires" : `lease ends in ${(leftMs / 1000).toFixed(1)} s`;
+  return `${holder} · ${left} · ${waiting}`;
+}

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { Lock, redisStore, type WatchedStore } from "../../src/entries/index.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { command } from "./command.ts";
+
+const NAMES = ["replay", "demo", "count", "counters", "queue", "lock", "doctor"];
+const { REDIS_URL } = process.env;
+
+let server: RedisServer;
+let store: WatchedStore;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  store = redisStore(server.url);
+});
+afterEach(() => {
+  if (REDIS_URL === undefined) delete process.env.REDIS_URL;
+  else process.env.REDIS_URL = REDIS_URL;
+});
+afterAll(async () => {
+  await store?.close();
+  await server?.stop();
+});
+
+test.each(["help", "--help", "-h"])("oriel %s lists every command, and fits into 80 columns", async (word) => {
+  const { status, stdout, stderr } = await command([word]);
+  expect([status, stderr]).toEqual([0, ""]);
+  for (const name of [...NAMES, "help", "version"]) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
+
+test.each(NAMES)("the help of %s has examples and its exit statuses", async (name) => {
+  const { status, stdout } = await command(["help", name]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^Exit status/m);
+  expect(stdout).toMatch(/^Examples/m);
+  expect(stdout).toMatch(new RegExp(`^.*oriel ${name}\\b`, "m"));
+  expect((await command([name, "--help"])).stdout).toBe(stdout);
+});
+
+test.each(["version", "--version", "-V"])("oriel %s prints the version", async (word) => {
+  expect(await command([word])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
+});
+
+test("an unknown command names the known ones", async () => {
+  const { status, stderr } = await command(["lokc"]);
+  expect(status).toBe(2);
+  expect(stderr).toBe(
+    `oriel: unknown command 'lokc' (Did you mean lock?); the commands are ${NAMES.join(", ")}, help, version\n`,
+  );
+});
+
+test("without --redis the error names REDIS_URL, which replaces it", async () => {
+  delete process.env.REDIS_URL;
+  const { status, stderr } = await command(["queue", "counts", "q"]);
+  expect([status, stderr]).toEqual([
+    2,
+    "oriel: required option '--redis <url>' not specified; REDIS_URL of the environment can replace it\n",
+  ]);
+  process.env.REDIS_URL = server.url;
+  expect(await command(["queue", "counts", "q"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/ 0 /) });
+});
+
+describe("oriel lock", () => {
+  const run = (...args: string[]) => command(["lock", ...args, "--redis", server.url]);
+
+  test("shows a lock, and releases only the hold that it has shown", async () => {
+    expect(await run("show", "nightly")).toEqual({ status: 0, stdout: "free · 0 processes waiting\n", stderr: "" });
+    const held = (await new Lock(store, "nightly").tryLock({ lease: "60s" }))!;
+    const shown = await run("show", "nightly");
+    expect(shown.stdout).toMatch(/^held · fence \d{16} · lease ends in (5\d|60)\.\d s · 0 processes waiting\n$/);
+    expect(shown.stdout).toContain(`${held.fence}`);
+    expect(JSON.parse((await run("show", "nightly", "--json")).stdout)).toMatchObject({
+      name: "nightly",
+      isHeld: true,
+      fence: held.fence,
+    });
+    expect(await run("release", "nightly", "--fence", `${held.fence - 1}`)).toMatchObject({
+      status: 1,
+      stdout: "not released: the lock is free, or another hold has it\n",
+    });
+    expect(await run("release", "nightly", "--fence", `${held.fence}`)).toMatchObject({
+      status: 0,
+      stdout: "released\n",
+    });
+    expect(JSON.parse((await run("release", "nightly", "--json")).stdout)).toEqual({
+      name: "nightly",
+      isReleased: false,
+    });
+    expect(await held.extend()).toBe(false);
+  });
+
+  test.each([
+    [["show", "nightly", "--fence", "1"], '--fence is "1"; it must be absent: it belongs to release'],
+    [["release", "nightly", "--fence", "1e3"], '--fence is "1e3"; it must be a whole number, as show prints it'],
+    [
+      ["ls", "nightly"],
+      "command-argument value 'ls' is invalid for argument 'what'. Allowed choices are show, release.",
+    ],
+  ])("%j is refused", async (args, message) => {
+    const { status, stderr } = await run(...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
