@@ -5,6 +5,7 @@ import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startLua54 } from "../../harness/lua54/server.ts";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
+import { startRestricted } from "../../harness/servers/restricted.ts";
 import { rareSteps } from "../../servers/rare-steps.ts";
 import { STEPS } from "../../servers/steps.ts";
 import { clients, storeOn } from "../contract/clients.ts";
@@ -51,6 +52,24 @@ test.each([
   expect(await outcomesOn(store)).toEqual(expected);
   expect(STEPS.filter((step) => !seen.has(step))).toEqual([]);
   expect([...server.floats]).toEqual([]);
+});
+
+test("as Dragonfly: on declared keys only, and without functions, each call ends as in memory", async () => {
+  const { server } = await behind("ioredis 6");
+  const proxy = await startRestricted(Number(new URL(server.url).port), {
+    declaredKeys: true,
+    commands: ["FUNCTION", "FCALL"],
+  });
+  const given = clients["ioredis 6"](proxy.url);
+  const store = storeOn(given, { deadline: 20_000 });
+  try {
+    expect(await outcomesOn(store)).toEqual(expected);
+    expect(server.ran()).toBeGreaterThan(100);
+  } finally {
+    await store.close();
+    await given.end();
+    await proxy.stop();
+  }
 });
 
 test.each(["ioredis 6", "node-redis 5"] as const)(
