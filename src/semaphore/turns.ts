@@ -1,4 +1,4 @@
-import { abortable } from "../async/aborts.ts";
+import { Aborts } from "../async/aborts.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 import { idleTimeout, timerMs } from "../async/timers.ts";
 import type { HoldRequest } from "../lock/lock-calls.ts";
@@ -15,6 +15,8 @@ const SPLIT_MS = 50;
 const MIN_PAUSE_MS = 5;
 /** How long the subscription stays when no caller waits any more. */
 const LINGER_MS = 5000;
+
+const aborts = new Aborts();
 
 /** A caller that waits. */
 interface Caller {
@@ -63,8 +65,8 @@ export class Turns {
       noticedMs: undefined,
       notice: deferred(),
     };
-    const onAbort = () => caller.notice.resolve();
-    signal?.addEventListener("abort", onAbort);
+    const call = { reject: () => caller.notice.resolve() };
+    if (signal) aborts.add(signal, call);
     const isFree = this.#callers.size === 0 || (!this.#isExclusive && !this.#firstWaiting);
     this.#callers.add(caller);
     let hold: MemberHold | null = null;
@@ -73,7 +75,7 @@ export class Turns {
       return hold;
     } finally {
       this.#callers.delete(caller);
-      signal?.removeEventListener("abort", onAbort);
+      if (signal) aborts.delete(signal, call);
       this.#wake(hold && this.#isExclusive ? this.#pauseMs() : 0);
       if (this.#callers.size === 0) this.#linger();
     }
@@ -175,11 +177,20 @@ export class Turns {
 async function settled(attempt: () => Promise<Attempt>, signal: AbortSignal | undefined): Promise<Attempt> {
   const outcome = attempt();
   try {
-    return await abortable(outcome, signal);
+    return await (signal ? orAborted(outcome, signal) : outcome);
   } catch (error) {
     outcome.then((late) => "hold" in late && late.hold.drop(true)).catch(() => {});
     throw error;
   }
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    const call = { reject };
+    aborts.add(signal, call);
+    promise.then(resolve, reject).finally(() => aborts.delete(signal, call));
+  });
 }
 
 /** The hold of an outcome, null after a refusal. Throws an error that another attempt cannot repair, or the last one. */

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { memoryStore, redisStore } from "../../src/entries/index.ts";
@@ -34,6 +35,20 @@ test("a caller that gets two notices at once tries again, whichever comes first"
     if (order === "own last") turns.notify();
     expect(await Promise.race([waits, pause(500)])).toBe(hold);
   }
+});
+
+test("callers that share a signal add one listener to it, and all reject when it aborts", async () => {
+  const semaphore = new Semaphore(memoryStore(), "exports", { limit: 3 });
+  const held = await Promise.all([1, 2, 3].map(() => semaphore.acquire({ lease: "60s" })));
+  const shutdown = new AbortController();
+  const { signal } = shutdown;
+  const waits = Array.from({ length: 50 }, () => semaphore.acquire({ wait: "60s", signal }));
+  const reasons = Promise.all(waits.map((each) => each.catch((reason: unknown) => reason)));
+  await pause(20);
+  expect(getEventListeners(signal, "abort").length).toBe(1);
+  shutdown.abort("the end");
+  expect(new Set(await reasons)).toEqual(new Set(["the end"]));
+  for (const each of held) expect(await each.release()).toBe(true);
 });
 
 test("1000 callers of 20 processes are all served, with few requests", async () => {
