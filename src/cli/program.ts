@@ -1,4 +1,5 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type HelpConfiguration } from "commander";
+import pc from "picocolors";
 import manifest from "../../package.json" with { type: "json" };
 import { countCommand } from "./definitions/count.ts";
 import { countersCommand } from "./definitions/counters.ts";
@@ -9,9 +10,25 @@ import { queueCommand } from "./definitions/queue.ts";
 import { replayCommand } from "./definitions/replay.ts";
 import { failureText, oneLine } from "./failure.ts";
 import type { Streams } from "./streams.ts";
+import { hasColors, widthOf } from "./terminal.ts";
 
 /** Exit status for wrong usage, an unreadable file, or a store that does not answer. */
 const FAILED = 2;
+
+/** In a narrower terminal the help would have one word a line. */
+const MIN_COLUMNS = 40;
+// commander removes the colours where `getOutHasColors` says so.
+const { bold, cyan } = pc.createColors(true);
+
+/** Names alone, and descriptions of 10 columns at least, fit into a narrow terminal. */
+const HELP: HelpConfiguration = {
+  minWidthToWrap: 10,
+  subcommandTerm: (command) => command.name(),
+  styleTitle: bold,
+  styleCommandText: bold,
+  styleOptionTerm: cyan,
+  styleSubcommandTerm: cyan,
+};
 
 const DEFINITIONS = [
   replayCommand,
@@ -48,7 +65,10 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     command
       .exitOverride()
       .helpCommand(false)
+      .configureHelp(HELP)
       .configureOutput({
+        getOutHelpWidth: () => Math.max(MIN_COLUMNS, widthOf(streams.stdout) ?? 80),
+        getOutHasColors: () => hasColors(streams.stdout),
         writeOut: (text) => streams.stdout.write(text),
         writeErr: (text) => streams.stderr.write(text),
         outputError: (text, write) => write(`oriel: ${oneLine(text.replace(/^error: /, ""))}${advice(text, names)}\n`),

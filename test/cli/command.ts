@@ -10,8 +10,8 @@ export interface Ended {
 }
 
 /** The command's own function, in this process, with streams in place of a terminal. */
-export async function command(args: readonly string[], input = ""): Promise<Ended> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+export async function command(args: readonly string[], input = "", terminal: object = {}): Promise<Ended> {
+  const [stdout, stderr] = [Object.assign(new PassThrough(), terminal), new PassThrough()];
   const texts = Promise.all([stdout, stderr].map(async (stream) => Buffer.concat(await stream.toArray()).toString()));
   const status = await runCommand(args, { stdin: Readable.from([Buffer.from(input)]), stdout, stderr });
   stdout.end();

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { Lock, redisStore, type WatchedStore } from "../../src/entries/index.ts";
@@ -27,6 +28,41 @@ test.each(["help", "--help", "-h"])("oriel %s lists every command, and fits into
   expect([status, stderr]).toEqual([0, ""]);
   for (const name of [...NAMES, "help", "version"]) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
   expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
+
+describe("colours and width of the help", () => {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  afterEach(() => {
+    for (const [name, value] of Object.entries({ NO_COLOR, FORCE_COLOR, TERM }))
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  });
+
+  test.each([
+    [{}, false, false],
+    [{}, true, true],
+    [{ TERM: "dumb" }, true, false],
+    [{ NO_COLOR: "1" }, true, false],
+    [{ FORCE_COLOR: "1" }, false, true],
+    [{ NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
+  ])("%j, a terminal %s: colours %s", async (env, isTTY, isColored) => {
+    for (const name of ["NO_COLOR", "FORCE_COLOR"]) delete process.env[name];
+    Object.assign(process.env, { TERM: "xterm" }, env);
+    const { stdout } = await command(["help"], "", { isTTY, columns: 60 });
+    expect(stdout.includes("\u001b[")).toBe(isColored);
+    const plain = stripVTControlCharacters(stdout);
+    expect(plain.split("\n").filter((line) => line.length > (isTTY ? 60 : 80))).toEqual([]);
+    expect(plain).toContain("Usage: oriel");
+  });
+
+  test("40 columns suffice", async () => {
+    for (const args of [["--help"], ["queue", "--help"]]) {
+      const { stdout } = await command(args, "", { isTTY: true, columns: 40 });
+      const [options = ""] = stripVTControlCharacters(stdout).split("Exit status");
+      const wide = options.split("\n").filter((line) => line.length > 40);
+      expect(wide.filter((line) => !line.startsWith("Usage:"))).toEqual([]);
+    }
+  });
 });
 
 test.each(NAMES)("the help of %s has examples and its exit statuses", async (name) => {

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { Redis } from "ioredis";
-import pc from "picocolors";
 import type { Verdict } from "../../doctor/check.ts";
 import type { DoctorTarget, NodeAddress } from "../../doctor/connection.ts";
 import { examine, type Report } from "../../doctor/examine.ts";
@@ -13,6 +12,7 @@ import { type Duration, durationMs } from "../../time.ts";
 import { Output } from "../output.ts";
 import { checkRedis, clusterClient } from "../redis-client.ts";
 import type { Streams } from "../streams.ts";
+import { colorsFor, widthOf } from "../terminal.ts";
 import { reportText } from "./report-text.ts";
 
 export interface DoctorTyped {
@@ -38,9 +38,7 @@ export async function doctor(typed: DoctorTyped, streams: Streams): Promise<numb
   const report = await firstAnswer(targetsOf(typed, options), deadlineMs);
   if (typed.json) await output.write(`${JSON.stringify(report)}\n`);
   else {
-    const { isTTY, columns } = streams.stdout as { isTTY?: boolean; columns?: number };
-    const colors = pc.createColors(isTTY === true && pc.isColorSupported);
-    await output.write(reportText(report, isTTY === true ? columns : undefined, colors));
+    await output.write(reportText(report, widthOf(streams.stdout), colorsFor(streams.stdout)));
   }
   return STATUS[report.verdict] ?? UNUSABLE;
 }
