@@ -84,7 +84,7 @@ export class HeldLock<Fence extends number | null = number> {
       this.#checkLease();
       if (this.#state !== "held") return false;
       if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
-      else this.#lose("the server no longer has it: it was deleted or has expired");
+      else this.#lose("the server no longer has it: it has expired, was deleted, or was released by force");
       this.#arm();
       return this.leftMs > 0;
     });

@@ -100,7 +100,7 @@ export class Lock {
     return this.#at.run("isHeld", async () => (await readState(this.#store, this.#key)).state.isHeld, "no");
   }
 
-  /** Reads who holds the lock, for how long, and how many processes wait. For operators and dashboards. One round trip. */
+  /** Reads whether the lock is held, for how long, by which fence, and how many processes wait. One round trip. */
   inspect(): Promise<LockState> {
     return this.#at.run("inspect", async () => (await readState(this.#store, this.#key)).state, "no");
   }

@@ -110,7 +110,8 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   async #step(added: number[]): Promise<LockedAnswer<S>> {
     const { waitMs, leaseMs, spanMs, maxBytes } = this.#settings;
     const held = await this.#lock.tryLock({ wait: waitMs, lease: leaseMs });
-    if (!held) throw new OrielError("DEADLINE", `others held the window's lock for ${waitMs} ms`, { transient: true });
+    if (!held)
+      throw new OrielError("DEADLINE", "others held the window's lock until the end of the wait", { transient: true });
     try {
       const mark = { fence: held.fence ?? 0, nonce: (randomU32() | 1) >>> 0 };
       const content = await this.#read(mark, added);

@@ -51,6 +51,11 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
     if (typeof statistic !== "function") throw argumentError(`statistics.${name}`, statistic, "a function");
     if (BUILT_IN.includes(name)) throw argumentError("statistics", name, `a name other than ${BUILT_IN.join(", ")}`);
   }
+  const lock = options.lock === undefined ? undefined : anyLock(options.lock);
+  const isMutex = options.lock !== undefined && !("tryLock" in options.lock);
+  for (const name of ["wait", "lease"] as const)
+    if (isMutex && options[name] !== undefined)
+      throw argumentError(name, options[name], "absent beside a mutex of redis-semaphore, which has its own options");
   return {
     spanMs: durationMs("span", options.span, 1, MAX_SPAN_MS),
     closed,
@@ -58,6 +63,6 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
     leaseMs: leaseMsOf("lease", options.lease ?? "60s"),
     maxBytes: byteBound("maxBytes", options.maxBytes ?? 64 << 20),
     statistics,
-    lock: options.lock === undefined ? undefined : anyLock(options.lock),
+    lock,
   };
 }

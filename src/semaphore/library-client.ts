@@ -2,6 +2,7 @@ import type { RedlockMutex } from "redis-semaphore";
 import type { OrielError } from "../errors.ts";
 import { giveBack } from "./give-backs.ts";
 import type { Member } from "./member.ts";
+import { warnOfMember } from "./member-warnings.ts";
 import type { Round } from "./round.ts";
 
 /** The client that redis-semaphore's classes take. */
@@ -67,7 +68,9 @@ export class LibraryClient {
     if (action === purpose) {
       const answer = this.#send(action, round, leaseMs);
       if (action === "release") answer.catch(() => this.drop(leaseMs, true));
-      return round.count(answer);
+      const { store } = this.#member;
+      if (round.isShared) answer.catch((error) => warnOfMember(store, error));
+      return round.count(answer, store.address);
     }
     // The library gives up an acquisition, or a hold that it could not extend. The caller does so too, but not while servers
     // that are out of reach may still have the hold.

@@ -96,7 +96,8 @@ export class PermitCalls {
     const waitMs = waitMsOf(options.wait ?? DEFAULT_WAIT);
     const permit = await this.#hold(permitsOf(permits, this.limit), options, waitMs);
     if (permit) return permit;
-    const text = `others had too many of the permits for ${waitMs} ms`;
+    const free = permits === 1 ? "no permit was" : `no ${permits} permits were`;
+    const text = `${free} free within ${waitMs} ms (limit ${this.limit})`;
     throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
   }
 

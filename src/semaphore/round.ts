@@ -9,13 +9,18 @@ import type { Refusal } from "./steps.ts";
 export class Round {
   readonly #servers: number;
   readonly #decided = deferred();
-  readonly #errors: OrielError[] = [];
+  readonly #errors: { error: OrielError; address: string | undefined }[] = [];
   #yes = 0;
   #no = 0;
   readonly #refusals: Refusal[] = [];
 
   constructor(servers: number) {
     this.#servers = servers;
+  }
+
+  /** True if several servers decide. */
+  get isShared(): boolean {
+    return this.#servers > 1;
   }
 
   get #majority(): number {
@@ -38,10 +43,10 @@ export class Round {
   }
 
   /** Counts a server's answer. Resolves with 1 for yes, else 0, and with 0 if the others have decided before. */
-  async count(answer: Promise<boolean>): Promise<0 | 1> {
+  async count(answer: Promise<boolean>, address?: string): Promise<0 | 1> {
     const counted = answer.then(
       (isYes) => this.#add(isYes),
-      (error) => this.#fail(error),
+      (error) => this.#fail(error, address),
     );
     return Promise.race([counted, this.#decided.promise.then(() => 0 as const)]);
   }
@@ -49,10 +54,13 @@ export class Round {
   /** Why the round has no verdict. */
   error(): OrielError {
     if (this.#errors.length === 0) return new OrielError("UNAVAILABLE", "no server was asked", { transient: true });
-    const error = this.#errors.find(({ transient }) => !transient) ?? this.#errors[0]!;
+    const { error } = this.#errors.find((each) => !each.error.transient) ?? this.#errors[0]!;
     if (this.#servers === 1) return error;
+    const failures = this.#errors.map(
+      (each) => `${OrielError.detailOf(each.error)}${each.address === undefined ? "" : ` (redis at ${each.address})`}`,
+    );
     const answered = this.#yes + this.#no;
-    const text = `${answered} of ${this.#servers} servers answered, and ${this.#majority} must agree: ${OrielError.detailOf(error)}`;
+    const text = `${answered} of ${this.#servers} servers answered, and ${this.#majority} must agree: ${failures.join("; ")}`;
     return new OrielError(error.code, text, { cause: error, transient: error.transient, applied: "unknown" });
   }
 
@@ -63,10 +71,10 @@ export class Round {
     return isYes ? 1 : 0;
   }
 
-  #fail(cause: unknown): 0 {
-    this.#errors.push(
-      cause instanceof OrielError ? cause : new OrielError("CORRUPT", "the answer cannot be read", { cause }),
-    );
+  #fail(cause: unknown, address: string | undefined): 0 {
+    const error =
+      cause instanceof OrielError ? cause : new OrielError("CORRUPT", "the answer cannot be read", { cause });
+    this.#errors.push({ error, address });
     if (this.#errors.length > this.#servers - this.#majority) this.#decided.resolve();
     return 0;
   }

@@ -39,16 +39,17 @@ describe("the built package", () => {
     expect(manifest.repository).toMatchObject({ type: "git", url: expect.stringMatching(/^git\+https:.*\.git$/) });
   });
 
-  it("packs what package.json names, its chunks, types and source maps, the licences, and nothing else", () => {
+  it("packs what package.json names, its chunks, types and source maps, the documents, the licences, and nothing else", () => {
     const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8" }));
     const paths = packed.files.map(({ path }: { path: string }) => path) as string[];
     const named = new Set(
       [manifest.exports, manifest.imports, manifest.bin].flatMap(promised).map((path) => path.slice(2)),
     );
-    const others = ["package.json", "README.md", "LICENSE", "dist/THIRD-PARTY-NOTICES.txt"];
+    const others = ["package.json", "README.md", "CHANGELOG.md", "LICENSE", "dist/THIRD-PARTY-NOTICES.txt"];
     const isKnown = (path: string): boolean =>
       named.has(path) ||
       others.includes(path) ||
+      /^docs\/(runbook\/)?[\w-]+\.md$/.test(path) ||
       /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store)\.)js$/.test(path) ||
       /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
       (path.endsWith(".map") && isKnown(path.slice(0, -4)));

@@ -108,6 +108,13 @@ test("a lost mutex ends the drain of its process", async () => {
   await counters.close();
 });
 
+test("wait and lease beside a mutex, which has its own, are refused", () => {
+  for (const name of ["wait", "lease"])
+    expect(
+      () => new LockedWindow(stores[0]!, "w", { span: "1h", lock: new Mutex(client, "shared"), [name]: "1s" }),
+    ).toThrow(`${name} is "1s"; it must be absent beside a mutex of redis-semaphore, which has its own options`);
+});
+
 test("anything else is refused", () => {
   const semaphore = new Semaphore(stores[0]!, "s", { limit: 1 });
   for (const lock of [semaphore, {}, "lock", null])

@@ -136,3 +136,23 @@ test("a hold that was given up at a server that did not answer is released there
   await pause(50);
   await expect.poll(() => tokenAt(others[2]!), { timeout: 10_000 }).toBe("");
 });
+
+test("a server that fails beside a majority is named in a warning, and in the error without a majority", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name, message }: Error) => void (name === "OrielWarning" && warnings.push(message));
+  process.on("warning", onWarning);
+  try {
+    const lock = new QuorumLock(own, "nightly");
+    await servers[1]!.kill();
+    expect(await lock.withLock(() => "done")).toBe("done");
+    const place = `redis at 127.0.0.1:${servers[1]!.port}`;
+    await expect.poll(() => warnings.filter((text) => text.includes(place))).toHaveLength(1);
+    await lock.withLock(() => "done");
+    await servers[2]!.kill();
+    await expect(lock.tryLock()).rejects.toThrow(new RegExp(`1 of 3 servers answered.*${servers[2]!.port}`));
+    expect(warnings.filter((text) => text.includes(place))).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^one of several servers fails, and locks continue without it: /);
+  } finally {
+    process.off("warning", onWarning);
+  }
+});

@@ -32,7 +32,7 @@ interface Subject {
 }
 
 const orNull = (error: { code?: string; message: string }) => {
-  if (error.code === "DEADLINE" && error.message.includes("others had")) return null;
+  if (error.code === "DEADLINE" && error.message.includes(" free within ")) return null;
   throw error;
 };
 

@@ -78,7 +78,7 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
       await expect(semaphore.acquire({ wait: 40 })).rejects.toMatchObject({
         code: "DEADLINE",
         transient: true,
-        message: expect.stringContaining("others had too many of the permits for 40 ms"),
+        message: expect.stringContaining("no permit was free within 40 ms (limit 3)"),
       });
       const reason = new RangeError("enough");
       const abort = new AbortController();

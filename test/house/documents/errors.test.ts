@@ -11,6 +11,15 @@ const rows = readFileSync(join(root, "docs", "errors.md"), "utf8")
   .filter((line) => line.startsWith("| `"))
   .map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
 
+test("docs/errors.md has every code", () => {
+  const declared = readFileSync(join(root, "src", "errors.ts"), "utf8").match(/type OrielErrorCode =([^;]+);/)![1]!;
+  const codes = declared.match(/[A-Z_]+/g)!;
+  const text = readFileSync(join(root, "docs", "errors.md"), "utf8");
+  const documented = [...text.matchAll(/^\| ([A-Z_, ]+) \|/gm)].flatMap(([, names]) => names!.split(", "));
+  expect(codes.length).toBeGreaterThan(10);
+  expect(documented.sort()).toEqual(codes.sort());
+});
+
 test("docs/errors.md has the message and the advice of every error that a server restricts calls with", () => {
   const words = rows.map(([, word]) => word);
   expect(words).toEqual([

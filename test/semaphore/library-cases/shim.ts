@@ -91,7 +91,7 @@ export class LibraryLock {
 
 /** Null if others had the permits for all of the wait. */
 function orNull(error: OrielError): null {
-  if (error.code === "DEADLINE" && error.message.includes("others had")) return null;
+  if (error.code === "DEADLINE" && error.message.includes(" free within ")) return null;
   throw error;
 }
 
