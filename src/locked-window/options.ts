@@ -23,7 +23,7 @@ export interface LockedWindowOptions<S extends Statistics = Record<never, never>
   /** Bound on the window's size in Redis, 12 bytes per event; default 64 MiB. A larger window gives TOO_LARGE. */
   maxBytes?: number | undefined;
   /** Custom statistics, returned with count, sum, average and p99. */
-  statistics?: S | undefined;
+  statistics?: (S & Statistics) | undefined;
 }
 
 export interface LockedWindowSettings {
