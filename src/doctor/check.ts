@@ -41,13 +41,14 @@ export interface Check {
 /** A reason ends with the server's words in parentheses, or with an advice after them. */
 const BEFORE_ADVICE = /(?<=\)); /;
 
-/** From best to worst. Unknown and note leave the verdict of a report good. */
+/** From best to worst. A note leaves the verdict of a report good. Unknown makes it degraded: a loss may be where the doctor could not look. */
 const ORDER: readonly Verdict[] = ["good", "note", "unknown", "degraded", "unusable"];
 
 /** The verdict of a whole report. */
 export function worstOf(checks: readonly Check[]): "good" | "degraded" | "unusable" {
   const worst = Math.max(0, ...checks.map(({ verdict }) => ORDER.indexOf(verdict)));
-  return worst < ORDER.indexOf("degraded") ? "good" : (ORDER[worst] as "degraded" | "unusable");
+  if (worst < ORDER.indexOf("unknown")) return "good";
+  return ORDER[worst] === "unusable" ? "unusable" : "degraded";
 }
 
 /** Whether the reply says that the user may not send the command, or that the server does not have it. */

@@ -26,7 +26,10 @@ test("a pipe gets one line for each check, without colours", () => {
   expect(lines).toHaveLength(6);
   expect(lines[2]).toMatch(/^degraded {2}eviction {5}maxmemory-policy is .* noeviction -> CONFIG SET .*\.$/);
   expect(lines[3]).toContain("\\x1b[31mred\\x0ax");
-  expect(lines.slice(-2)).toEqual(["degraded: oriel works here, with the losses above", ""]);
+  expect(lines.slice(-2)).toEqual([
+    "degraded: oriel works here, with the losses above; 1 check could not be made (steps)",
+    "",
+  ]);
 });
 
 test.each([1, 20, 40, 72, 80, 120])(

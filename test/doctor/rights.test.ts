@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { AFTER_KEY, COMMANDS_OF, OTHERS } from "../../src/doctor/commands.ts";
 import { CHANNEL_FAMILIES, KEY_FAMILIES, LOCKED_WINDOWS } from "../../src/doctor/rights.ts";
 import { NEEDED_ARGUMENTS } from "../../src/doctor/scripts.ts";
+import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { sourceFiles } from "../house/sources.ts";
 import { reportOf } from "./report-of.ts";
@@ -114,4 +115,23 @@ test("without a family of keys, without scripts, messages, functions, INFO and A
   });
   expect(channel.check("messages").advice).toBe("Give the user the rules in oriel's README.");
   expect(await raw.keys("*")).toEqual([]);
+});
+
+test("a user without the right to INFO gets no good verdict", async () => {
+  await raw.config("SET", "maxmemory", "50mb", "maxmemory-policy", "allkeys-lru");
+  try {
+    const { status, report } = await reportOfUser(...RULES, "-info");
+    expect({ status, verdict: report.verdict }).toEqual({ status: 1, verdict: "degraded" });
+    const { status: printed, stdout } = await command([
+      "doctor",
+      "--redis",
+      server.url.replace("//", "//app:password@"),
+    ]);
+    expect(printed).toBe(1);
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(
+      "degraded: 5 checks could not be made (version, mode, memory, eviction, persistence)",
+    );
+  } finally {
+    await raw.config("SET", "maxmemory", 0, "maxmemory-policy", "noeviction");
+  }
 });

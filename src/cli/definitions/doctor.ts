@@ -3,7 +3,8 @@ import { type DoctorTyped, doctor } from "../doctor/doctor.ts";
 import type { Streams } from "../streams.ts";
 
 const HELP = `
-Exit status: 0 good, 1 degraded (oriel works, with a loss that a line names), 2 unusable.
+Exit status: 0 good, 1 degraded (oriel works, with a loss that a line names,
+or a check could not be made), 2 unusable.
 
 Examples:
   oriel doctor --redis redis://127.0.0.1:6379

@@ -22,8 +22,18 @@ export function reportText(report: Report, columns: number | undefined, colors: 
   const width = columns === undefined ? undefined : Math.max(columns, MIN_COLUMNS);
   const lines = report.checks.flatMap((check) => linesOf(check, width, colors));
   const whole = (text: string) => (width === undefined ? [text] : wrapped(text, width));
-  const summary = whole(SUMMARY[report.verdict] ?? report.verdict).map(paint(report.verdict, colors));
+  const summary = whole(summaryOf(report)).map(paint(report.verdict, colors));
   return [...whole(headOf(report)), ...lines, ...summary].map((line) => `${line}\n`).join("");
+}
+
+/** The last line. It names the checks that could not be made, since a loss may be there. */
+function summaryOf({ verdict, checks }: Report): string {
+  const unknown = checks.flatMap((check) => (check.verdict === "unknown" ? check.name : []));
+  if (verdict !== "degraded" || unknown.length === 0) return SUMMARY[verdict] ?? verdict;
+  const count = unknown.length === 1 ? "1 check" : `${unknown.length} checks`;
+  const unmade = `${count} could not be made (${unknown.join(", ")})`;
+  const hasLoss = checks.some((check) => check.verdict === "degraded");
+  return hasLoss ? `${SUMMARY.degraded}; ${unmade}` : `degraded: ${unmade}`;
 }
 
 function headOf({ server, address }: Report): string {
