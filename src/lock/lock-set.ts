@@ -1,6 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
-import type { Clock, Duration } from "../time.ts";
+import type { Store } from "../store/contract.ts";
+import type { Duration } from "../time.ts";
 import { type HeldLock, stopWatchdog } from "./held.ts";
 import { type HoldRequest, LockCalls } from "./lock-calls.ts";
 import { leaseMsOf, type TryLockOptions } from "./lock-options.ts";
@@ -9,7 +10,7 @@ import { leaseMsOf, type TryLockOptions } from "./lock-options.ts";
 export interface SetMember {
   readonly name: string;
   readonly key: string;
-  readonly monotonic: Clock;
+  readonly store: Pick<Store, "monotonic" | "address">;
   hold(request: HoldRequest): Promise<HeldLock | null>;
 }
 
@@ -25,7 +26,10 @@ export class LockSet {
   constructor(members: readonly SetMember[], watchdogLeaseMs: number) {
     this.names = members.map(({ name }) => name);
     this.#members = members;
-    this.#at = new Place("Lock", this.names.join(", "));
+    // Errors name the server if all locks are on the same.
+    const [{ store }] = members as [SetMember];
+    const isOnOne = members.every((member) => member.store === store);
+    this.#at = new Place("Lock", this.names.join(", "), isOnOne ? store : undefined);
     this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
   }
 
@@ -40,7 +44,7 @@ export class LockSet {
   }
 
   async #hold(request: HoldRequest): Promise<HeldLocks | null> {
-    const { monotonic } = this.#members[0]!;
+    const { monotonic } = this.#members[0]!.store;
     const endMs = monotonic() + request.waitMs;
     for (;;) {
       const held = await this.#acquireAll(request, () => Math.max(0, endMs - monotonic()));
@@ -114,7 +118,7 @@ export class HeldLocks {
    * released or lost. Rejects if the store fails; the holds then last as long as before, or longer.
    */
   extend(lease: Duration = this.#leaseMs): Promise<boolean> {
-    return this.#at.run("extend", async () => {
+    return this.#at.runOuter("extend", async () => {
       leaseMsOf("lease", lease);
       return (await settled(this.#held.map((each) => each.extend(lease)))).every(Boolean);
     });
@@ -122,7 +126,7 @@ export class HeldLocks {
 
   /** Releases all locks. Resolves with true if all were held until now. Rejects if the store fails; another call tries again. */
   release(): Promise<boolean> {
-    return this.#at.run("release", async () =>
+    return this.#at.runOuter("release", async () =>
       (await settled(this.#held.map((each) => each.release()))).every(Boolean),
     );
   }

@@ -69,7 +69,7 @@ export class Lock {
       const members = locks.map((lock) => ({
         name: lock.name,
         key: lock.#key,
-        monotonic: lock.#store.monotonic,
+        store: lock.#store,
         hold: (request: HoldRequest) => lock.#hold(request),
       }));
       return new LockSet(members, watchdogLeaseMsOf(options));

@@ -1,5 +1,6 @@
 import type { Store } from "../../src/entries/index.ts";
 import * as oriel from "../../src/entries/index.ts";
+import { MultiSemaphore, Semaphore } from "../../src/entries/structures/semaphore.ts";
 
 /** A call that asks the store, and what its rejection must say. */
 export interface Asking {
@@ -50,6 +51,11 @@ async function lent(store: Store, name: string) {
 }
 const lock = (store: Store, name: string) => new oriel.Lock(store, name);
 const held = async (store: Store, name: string) => (await lock(store, name).tryLock({ lease: "1m" }))!;
+const lockSet = (store: Store, name: string) => oriel.Lock.all([lock(store, name)]);
+const heldSet = async (store: Store, name: string) => (await lockSet(store, name).tryLock({ lease: "1m" }))!;
+const readWriteLock = (store: Store, name: string) => new oriel.ReadWriteLock(store, name);
+const semaphore = (store: Store, name: string) => new Semaphore(store, name, { limit: 2 });
+const multiSemaphore = (store: Store, name: string) => new MultiSemaphore(store, name, { limit: 2 });
 const breaker = (store: Store, name: string) => new oriel.Breaker(store, { name, span: "1m", failures: 3 });
 const queue = (store: Store, name: string) => new oriel.DelayQueue(store, name, { shards: 1 });
 const counters = (store: Store, name: string) => new oriel.Counters(store, name, { dimensions: ["a"], shards: 1 });
@@ -108,6 +114,23 @@ export const ASKINGS: readonly Asking[] = [
   row("Reservation.cancel", CHANGES, reservation, (it) => it.cancel(), "Limiter"),
   row("Lock.tryLock", CHANGES, lock, (it) => it.tryLock()),
   row("Lock.withLock", CHANGES, lock, (it) => it.withLock(() => 1, { wait: 0 })),
+  row("Lock.isHeld", ASKS, lock, (it) => it.isHeld()),
+  row("Lock.inspect", ASKS, lock, (it) => it.inspect()),
+  row("Lock.forceRelease", CHANGES, lock, (it) => it.forceRelease()),
+  row("LockSet.tryLock", CHANGES, lockSet, (it) => it.tryLock(), "Lock"),
+  row("LockSet.withLock", CHANGES, lockSet, (it) => it.withLock(() => 1, { wait: 0 }), "Lock"),
+  row("HeldLocks.extend", CHANGES, heldSet, (it) => it.extend("2m"), "Lock"),
+  row("HeldLocks.release", CHANGES, heldSet, (it) => it.release(), "Lock"),
+  row("ReadWriteLock.read.tryLock", CHANGES, readWriteLock, (it) => it.read.tryLock()),
+  row("ReadWriteLock.read.withLock", CHANGES, readWriteLock, (it) => it.read.withLock(() => 1, { wait: 0 })),
+  row("ReadWriteLock.write.tryLock", CHANGES, readWriteLock, (it) => it.write.tryLock({ wait: 1 })),
+  row("ReadWriteLock.write.withLock", CHANGES, readWriteLock, (it) => it.write.withLock(() => 1, { wait: 1 })),
+  row("Semaphore.tryAcquire", CHANGES, semaphore, (it) => it.tryAcquire()),
+  row("Semaphore.acquire", CHANGES, semaphore, (it) => it.acquire({ wait: 1 })),
+  row("Semaphore.withPermit", CHANGES, semaphore, (it) => it.withPermit(() => 1, { wait: 1 })),
+  row("MultiSemaphore.tryAcquire", CHANGES, multiSemaphore, (it) => it.tryAcquire(2)),
+  row("MultiSemaphore.acquire", CHANGES, multiSemaphore, (it) => it.acquire(2, { wait: 1 })),
+  row("MultiSemaphore.withPermits", CHANGES, multiSemaphore, (it) => it.withPermits(2, () => 1, { wait: 1 })),
   row("HeldLock.extend", CHANGES, held, (it) => it.extend("2m"), "Lock"),
   row("HeldLock.release", CHANGES, held, (it) => it.release(), "Lock"),
   row("Breaker.flush", CHANGES, breaker, (it) => it.flush()),
@@ -152,6 +175,7 @@ export const ASKINGS: readonly Asking[] = [
 export const SILENT: Record<string, string> = {
   "Series.observe": "tells store.on(error): test/series/observe.test.ts",
   "Series.close": "waits for what was recorded, whose calls reject",
+  "Lock.static all": "sends nothing",
   "Breaker.run": "goes on alone while the store is away: test/breaker",
   "Breaker.stats": "asks no store",
   "Breaker.on": "asks no store",
@@ -177,6 +201,8 @@ export async function madeObjects(store: Store): Promise<Record<string, object>>
   await worker.close();
   return {
     HeldLock: await held(store, "made"),
+    LockSet: lockSet(store, "made"),
+    HeldLocks: await heldSet(store, "made set"),
     Reservation: await reservation(store, "made"),
     DeadLetters: queue(store, "made").dead,
     QueueWorker: worker,

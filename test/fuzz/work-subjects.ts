@@ -97,7 +97,8 @@ export const queue: Subject = {
   keys: [/^oriel:\{NAME:\d+\}:(times|messages)$/],
   keysOf: (store, name) => timesKeys(store, name, SHARDS).flatMap(keysOfShard),
   open(store, key): Driven {
-    const own = new DelayQueue<unknown>(store, key, { shards: SHARDS, attempts: 3, backoff: 1 });
+    // A process that stands still for longer than the visibility of its worker's claims uses up deliveries.
+    const own = new DelayQueue<unknown>(store, key, { shards: SHARDS, attempts: 30, backoff: 1 });
     const handled = new Set<string>();
     const reported: unknown[] = [];
     let worker: QueueWorker | undefined;

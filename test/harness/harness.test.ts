@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
+import { findRedis } from "../../scripts/find-programs.mjs";
 import { startChild } from "./child.ts";
 import { startProxy } from "./network/proxy.ts";
 import { startRedis } from "./servers/redis-server.ts";
@@ -14,6 +15,8 @@ const isListening = (port: number) =>
   });
 
 test("a test run that is killed leaves no server behind", async () => {
+  // The child is one bundled file, which cannot find what was unpacked beside the scripts.
+  process.env.ORIEL_REDIS_SERVER ??= findRedis();
   const child = startChild(new URL("./servers/orphan.ts", import.meta.url), []);
   await child.printed(1);
   const port = Number(child.lines[0]);
