@@ -14,11 +14,11 @@ export const SUBJECTS: readonly Subject[] = [
   leasingLimiter,
   lock,
   readWriteLock,
-  semaphore,
   breaker,
   fleet,
   counters,
   queue,
+  semaphore,
 ];
 /** Exported classes that keep nothing in a store. */
 export const WITHOUT_KEYS = [
