@@ -59,6 +59,8 @@ export const records = {
     ["claimed", "f64"],
     ["dead", "f64"],
     ["isPaused", "f64"],
+    // How long the oldest due message has been due; 0 without one.
+    ["lagMs", "f64"],
     ["nowMs", "f64", "now"],
   ],
   REDRIVEN: [

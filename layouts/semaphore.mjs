@@ -1,5 +1,10 @@
 // The record of semaphores that TypeScript and Lua share (see layouts/README.md).
 
+export const constants = {
+  // Of one reply, which an operator reads.
+  MAX_LISTED_PERMITS: 1000,
+};
+
 export const enums = {
   STATUS: { refused: 0, acquired: 1 },
 };
@@ -10,4 +15,5 @@ export const records = {
     ["status", "u8"],
     ["retryInMs", "f64", "retry_in"],
   ],
+  HOLDS: [["count", "u32"]],
 };

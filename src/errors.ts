@@ -155,6 +155,12 @@ export function checkSignal(signal: unknown): void {
     throw argumentError("signal", signal, "an AbortSignal");
 }
 
+/** Throws ARGUMENT if it is not a signal, and the signal's reason if it is aborted. */
+export function checkUnaborted(signal: AbortSignal | undefined): void {
+  checkSignal(signal);
+  signal?.throwIfAborted();
+}
+
 /** A value as messages show it. Of an object only its kind is shown, since its content may be secret. */
 export function show(value: unknown): string {
   try {

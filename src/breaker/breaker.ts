@@ -3,12 +3,16 @@ import { Listeners } from "../async/listeners.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { COMMAND } from "../generated/layouts/breaker.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
+import { tap } from "../structures.ts";
 import type { Clock } from "../time.ts";
 import { Calls, type Outcome, type RunningCall } from "./calls.ts";
-import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, DISABLED, type Gate } from "./gate.ts";
+import { circuitKeyOf } from "./flush.ts";
+import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, DISABLED, type Gate, type Opening } from "./gate.ts";
 import { LocalGate } from "./local-gate.ts";
-import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
+import { type BreakerOptions, type BreakerSettings, breakerSettings, sharedSettings } from "./options.ts";
+import { trips } from "./rule.ts";
 import { SharedGate } from "./shared-gate.ts";
 import { type BreakerTask, runTask } from "./task.ts";
 
@@ -38,6 +42,8 @@ const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as con
  */
 export class Breaker {
   readonly name: string;
+  // Without code: a class with a computed name stays in bundles that do not use it.
+  declare [tap]: ((opening: object) => void) | undefined;
   readonly #monotonic: Clock;
   readonly #gate: Gate;
   readonly #countedCalls: Calls;
@@ -61,20 +67,21 @@ export class Breaker {
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS);
     this.name = name as string;
-    const onState = (stats: BreakerStats) => this.#emitState(stats);
+    const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => this.#listeners.emit("error", { error: this.#at.error("flush", error) });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, place });
     } else {
-      const key = `${store.keyOf(this.name)}:breaker:${rule.spanMs}`;
+      const key = circuitKeyOf(store, this.name, rule.spanMs);
       this.#monotonic = options.monotonic ?? store.leaseClock;
       this.#gate = new SharedGate({ store, key, rule, flushMs, place, monotonic: this.#monotonic, onState, onError });
     }
     const failure = options.failureRatio !== undefined || options.failures !== undefined;
     this.#countedCalls = new Calls(this.#gate, slowMs, failure);
     this.#calls = this.#countedCalls;
+    if (store !== "local") register(store, "Breaker", this.name, this, sharedSettings(this.#settings));
   }
 
   /**
@@ -210,9 +217,16 @@ export class Breaker {
     }
   }
 
-  #emitState(stats: BreakerStats): void {
-    if (stats.state === this.#reported) return;
+  #emitState(stats: BreakerStats, epoch: number | undefined): void {
+    const before = this.#reported;
+    if (stats.state === before) return;
     this.#reported = stats.state;
+    if (stats.state === "open" && epoch !== undefined) {
+      const { calls, failures, slow } = stats;
+      const isByCalls = trips(this.#settings.rule, calls, failures, slow);
+      const cause = before === "half-open" ? "probe" : isByCalls ? "calls" : "order";
+      this[tap]?.({ atMs: epoch, cause, calls, failures, slow } satisfies Opening);
+    }
     this.#listeners.emit(EVENTS[stats.state], stats);
   }
 }

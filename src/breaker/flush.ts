@@ -1,9 +1,14 @@
 import { COMMAND, MAX_PROCESSES, OPEN_LIFE_MS, PROCESS_LIFE_MS } from "../generated/layouts/breaker.ts";
 import { flushScript } from "../generated/scripts/breaker.ts";
-import type { Operation } from "../store/contract.ts";
+import type { Operation, Store } from "../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/memory/heap-bytes.ts";
 import { Circuit } from "./circuit.ts";
 import { type FlushReply, type FlushRequest, readReply, requestBytes, ruleBytes, wholeBytes } from "./flush-format.ts";
+
+/** The key of a circuit. Breakers with another span have another one. */
+export function circuitKeyOf(store: Pick<Store, "keyOf">, name: string, spanMs: number): string {
+  return `${store.keyOf(name)}:breaker:${spanMs}`;
+}
 
 /** The value under a breaker's key in a memory store. */
 interface BreakerRecord {

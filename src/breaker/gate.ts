@@ -17,6 +17,17 @@ export interface BreakerStats {
   retryAfterMs: number;
 }
 
+/** An opening of a shared circuit, for its history. */
+export interface Opening {
+  /** Server ms. No two openings of a circuit have the same. */
+  atMs: number;
+  /** "calls": by the counts of the window. "probe": a probe failed or was given up. "order": `open()` was called. */
+  cause: "calls" | "probe" | "order";
+  calls: number;
+  failures: number;
+  slow: number;
+}
+
 /** The events of a breaker. */
 export interface BreakerEvents {
   /** Calls are rejected from now on. The event has the counts that opened the circuit. */

@@ -9,7 +9,8 @@ export interface LocalGateOptions {
   rule: Rule;
   monotonic: () => number;
   /** Called with the state whenever it may have changed. */
-  onState: (stats: BreakerStats) => void;
+  /** `epoch`: the store's number of the state, about its time when the state began; absent without an answer of the store. */
+  onState: (stats: BreakerStats, epoch?: number) => void;
   /** Names the breaker in the errors of rejected calls. */
   place: ErrorPlace;
 }

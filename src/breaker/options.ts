@@ -85,6 +85,14 @@ export function breakerSettings(options: BreakerOptions): BreakerSettings {
   };
 }
 
+/** The settings that all processes of a circuit share, as options. Conditions that are not set are left out. */
+export function sharedSettings({ rule, slowMs }: BreakerSettings): Readonly<Record<string, number>> {
+  const { spanMs, failureRatio, slowRatio, minimumCalls, failures, cooldownMs, probes, leaseMs } = rule;
+  const rules = { failureRatio, slowRatio, slowCall: slowMs, minimumCalls, failures, probes };
+  const set = Object.entries(rules).filter(([, value]) => Number.isFinite(value));
+  return { span: spanMs, cooldown: cooldownMs, lease: leaseMs, ...Object.fromEntries(set) };
+}
+
 function isOpen(error: unknown): boolean {
   return error instanceof OrielError && error.code === "OPEN";
 }

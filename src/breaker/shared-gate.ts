@@ -187,7 +187,7 @@ export class SharedGate implements Gate {
     }
     if (isClosed) this.#local.adopt(false, nowMs);
     if (isNewWindow) this.window++;
-    this.#options.onState(this.stats(nowMs));
+    this.#options.onState(this.stats(nowMs), epoch);
   }
 
   #admit(waiting: WaitingBatch, { first }: FlushRequest, { state, granted }: FlushReply): void {

@@ -5,6 +5,7 @@ import { untilEnded } from "../async/of-request.ts";
 import { IDLE_TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { type AddOptions, type CountedEvent, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
@@ -117,6 +118,8 @@ export class Counters<Dimension extends string = string> {
     const each = { store, layout, agreement, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
     this.#producers = keys.map((key) => new Beside(() => new Producer({ ...each, key, pending: this.#pending })));
     this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
+    const shape = { dimensions: first, buckets, timeZone, shards };
+    register(store, "Counters", name, this, shape, { addedDimensions, replicas });
   }
 
   /**

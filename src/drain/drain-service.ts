@@ -5,6 +5,7 @@ import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { IdleMarks } from "./idle-marks.ts";
@@ -65,6 +66,18 @@ export class DrainService {
       sqlTimeoutMs,
       now: this.#now,
     });
+    const { store, shape } = this.#place;
+    register(store, "DrainService", shape.name, this, {}, { every: this.#settings.everyMs });
+  }
+
+  /** The name of its counters. */
+  get name(): string {
+    return this.#place.shape.name;
+  }
+
+  /** Whether this process drains: it was started, and holds the lock if there is one. */
+  get isDraining(): boolean {
+    return this.#timer !== undefined && this.#leadership.isLeading;
   }
 
   /** Calls `listener` for each such event. Returns a function that removes it. */

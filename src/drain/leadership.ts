@@ -15,6 +15,11 @@ export class Leadership {
     this.#onLost = onLost;
   }
 
+  /** Whether this process leads now, without a request. */
+  get isLeading(): boolean {
+    return !this.#lock || (this.#held !== undefined && !this.#held.signal.aborted);
+  }
+
   /** Undefined without a lock, or without fences. */
   get fence(): number | undefined {
     return this.#held?.fence ?? undefined;

@@ -4,7 +4,7 @@ import { ALLOWED, DENIED, FAILURE, LATENCY_MAX, LATENCY_MIN, LATENCY_SUM, SUCCES
 export interface FleetMetricOptions {
   /** The bucket of the current time. Add to it at once and do not keep it. */
   bucket(): Float64Array;
-  onLatency: ((latencyMs: number) => void) | undefined;
+  onLatency(latencyMs: number): void;
 }
 
 /** Counts for one name in memory, in the bucket of the server's time as this process estimates it. O(1). */
@@ -35,7 +35,7 @@ export class FleetMetric {
     bucket[LATENCY_SUM]! += latencyMs;
     if (latencyMs < bucket[LATENCY_MIN]!) bucket[LATENCY_MIN] = latencyMs;
     if (latencyMs > bucket[LATENCY_MAX]!) bucket[LATENCY_MAX] = latencyMs;
-    this.#options.onLatency?.(latencyMs);
+    this.#options.onLatency(latencyMs);
   }
 
   /** Counts one success, with its response time in ms. */

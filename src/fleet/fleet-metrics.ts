@@ -1,16 +1,18 @@
 import { Listeners } from "../async/listeners.ts";
 import { idleTimeout } from "../async/timers.ts";
-import { argumentError, corruptError, type OrielError } from "../errors.ts";
+import { argumentError, type OrielError } from "../errors.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
 import { type Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
+import { tap } from "../structures.ts";
 import { FleetMetric } from "./fleet-metric.ts";
 import type { BucketOutcome, NamedBucket } from "./flush.ts";
 import { fleetKeyOf, latenciesNameOf } from "./keys.ts";
 import { FleetLatencies } from "./latencies.ts";
 import { viewOf } from "./numbers.ts";
-import { type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
-import { type NameBuckets, read } from "./read.ts";
+import { checkMetricName, type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
+import { damagedName, type NameBuckets, read } from "./read.ts";
 import { eventsOf, Sender } from "./sender.ts";
 import { FleetTotals, type ProcessTotals } from "./totals.ts";
 
@@ -25,8 +27,8 @@ export interface FleetEvents {
   error: { error: OrielError };
 }
 
-const MAX_NAME_BYTES = 512;
-const LONE_SURROGATE = /\p{Surrogate}/u;
+type LatencyListener = (name: string, latencyMs: number) => void;
+
 const PAGE_NAMES = 50;
 
 /**
@@ -48,6 +50,7 @@ export class FleetMetrics {
   readonly #reportedOther = new Set<string>();
   readonly #totals = new FleetTotals();
   readonly #latencies: FleetLatencies | undefined;
+  readonly #latencyListeners = new Set<LatencyListener>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
@@ -66,6 +69,8 @@ export class FleetMetrics {
       shape: this.#settings.shape,
       onOutcome: (given, outcome) => this.#onOutcome(given, outcome),
     });
+    const { shape, intervalMs, hasPercentiles } = this.#settings;
+    register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, { percentiles: hasPercentiles });
   }
 
   on<Name extends keyof FleetEvents>(event: Name, listener: (event: FleetEvents[Name]) => void): () => void {
@@ -74,11 +79,21 @@ export class FleetMetrics {
 
   /** Returns one name's counter. Keep it, because creating one has a cost. Throws ARGUMENT unless 1 to 512 characters. */
   metric(name: string): FleetMetric {
-    this.#at.checked("metric", () => this.#checkName(name));
+    this.#at.checked("metric", () => this.#check(name));
     return new FleetMetric({
       bucket: () => this.#bucketOf(name),
-      onLatency: this.#latencies && ((latencyMs) => this.#latencies!.add(this.#own.has(name) ? name : "", latencyMs)),
+      onLatency: (latencyMs) => {
+        if (!this.#latencies && this.#latencyListeners.size === 0) return;
+        const counted = this.#own.has(name) ? name : "";
+        this.#latencies?.add(counted, latencyMs);
+        for (const listener of this.#latencyListeners) listener(counted, latencyMs);
+      },
     });
+  }
+
+  /** Calls `listener` with each response time, and the name under which it counts. */
+  [tap](listener: (name: string, latencyMs: number) => void): void {
+    this.#latencyListeners.add(listener);
   }
 
   /** Sends this process's counts. Resolves when they are added; if the store does not answer, rejects and keeps them. */
@@ -113,7 +128,7 @@ export class FleetMetrics {
   async read(name: string): Promise<MetricView> {
     try {
       const { nowMs, names } = await this.#read(name === "" ? { first: 0, limit: 1 } : { first: 1, limit: 1000, name });
-      if (names[0]?.isDamaged) throw this.#damaged(name);
+      if (names[0]?.isDamaged) throw damagedName(this.#key, name);
       return viewOf(names[0]?.buckets ?? [], nowMs, this.#settings);
     } catch (error) {
       throw this.#at.outer("read", error, "no");
@@ -147,7 +162,7 @@ export class FleetMetrics {
   async latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
     try {
       if (!this.#latencies) throw argumentError("percentiles", false, "set to true in the options");
-      if (name !== "") this.#checkName(name);
+      if (name !== "") this.#check(name);
       if (!Array.isArray(percentiles))
         throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
       const errors = new Map(await this.#flush());
@@ -214,21 +229,13 @@ export class FleetMetrics {
   }
 
   /** Throws ARGUMENT for a name that cannot be stored or be part of a key. */
-  #checkName(name: unknown): void {
-    if (typeof name !== "string" || name.length === 0 || name.length > MAX_NAME_BYTES || LONE_SURROGATE.test(name))
-      throw argumentError("name", name, `a string of 1 to ${MAX_NAME_BYTES} characters, without lone surrogates`);
+  #check(name: unknown): asserts name is string {
+    checkMetricName(name);
     if (this.#latencies) this.#store.keyOf(latenciesNameOf(this.name, name));
   }
 
-  #damaged(name: string): OrielError {
-    return corruptError(
-      this.#key,
-      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has another size, or impossible numbers`,
-    );
-  }
-
   #emitDamaged(operation: string, name: string): void {
-    this.#listeners.emit("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
+    this.#listeners.emit("error", { error: this.#at.outer(operation, damagedName(this.#key, name)) as OrielError });
   }
 
   async #read({ first, limit, name = "" }: { first: number; limit: number; name?: string }) {

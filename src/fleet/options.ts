@@ -42,6 +42,8 @@ const MAX_SAMPLES = 600;
 const MAX_NAMES = 1000;
 const MAX_INTERVAL_MS = 7 * 86_400_000;
 const MAX_FLUSH_MS = 3_600_000;
+const MAX_NAME_BYTES = 512;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Throws ARGUMENT. */
 export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
@@ -74,4 +76,10 @@ function divisorUpTo(most: number, whole: number): number {
   let divisor = Math.min(most, whole);
   while (whole % divisor !== 0) divisor--;
   return divisor;
+}
+
+/** Throws ARGUMENT for a name that cannot be stored. */
+export function checkMetricName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || name.length === 0 || name.length > MAX_NAME_BYTES || LONE_SURROGATE.test(name))
+    throw argumentError("name", name, `a string of 1 to ${MAX_NAME_BYTES} characters, without lone surrogates`);
 }

@@ -1,3 +1,4 @@
+import { corruptError, type OrielError } from "../errors.ts";
 import { BUCKET_BYTES, DAMAGE_MARK, REPLY_BYTES, REPLY_NOW_MS_AT } from "../generated/layouts/fleet.ts";
 import { readScript } from "../generated/scripts/fleet.ts";
 import type { Operation } from "../store/contract.ts";
@@ -66,4 +67,9 @@ function bucketsOf(number: number, sampleCount: number, buckets: ReadonlyMap<str
     if (bucket) found.push(bucket.slice());
   }
   return found;
+}
+
+export function damagedName(key: string, name: string): OrielError {
+  const which = name === "" ? "all other names" : JSON.stringify(name);
+  return corruptError(key, `a bucket of ${which} has another size, or impossible numbers`);
 }

@@ -1,7 +1,9 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { MODE } from "../generated/layouts/limiter.ts";
 import { Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
+import { tap } from "../structures.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { DecisionClient } from "./client/decision-client.ts";
 import { FairWaiters } from "./client/fair-waiters.ts";
@@ -51,6 +53,8 @@ const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal
  */
 export class Limiter {
   readonly name: string;
+  /** Called with each decision of `takeAll`, as the policies of this limiter see it. */
+  declare [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
   readonly #at: Place;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
@@ -64,8 +68,7 @@ export class Limiter {
 
   /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
-    const at = new Place("Limiter", options?.name, store);
-    this.#settings = at.checked(undefined, () => limiterSettings(options));
+    this.#settings = new Place("Limiter", options?.name, store).checked(undefined, () => limiterSettings(options));
     this.#at = placeOf("Limiter", store, options.name);
     this.#failedToTake = this.#at.thrower("take");
     this.name = options.name;
@@ -77,6 +80,7 @@ export class Limiter {
     const { lease } = this.#settings;
     const ask = this.#coalescer.take.bind(this.#coalescer);
     if (lease) this.#leases = new Leases(this.#client, this.#fallback, lease, ask, store.monotonic);
+    register(store, "Limiter", this.name, this, { policies: typeof policies === "function" ? "by id" : policies });
   }
 
   /** Takes permits, if all policies allow it. */
@@ -113,14 +117,8 @@ export class Limiter {
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
       const { keyPrefix, policies } = this.#of(id, options);
       const ask = () => this.#takeWith(id, rest);
-      return this.#waiters.wait(
-        keyPrefix,
-        untilMs,
-        this.#store.monotonic,
-        options.signal,
-        hasConcurrency(policies),
-        ask,
-      );
+      const { monotonic } = this.#store;
+      return this.#waiters.wait(keyPrefix, untilMs, monotonic, options.signal, hasConcurrency(policies), ask);
     });
   }
 
@@ -194,7 +192,7 @@ export class Limiter {
   }
 
   #partOf(id: string, cost: number, tag: string): TakePart {
-    return { ...this.#of(id, { tag }), limiterName: this.name, store: this.#store, fallback: this.#fallback, cost };
+    return { ...this.#of(id, { tag }), id, limiter: this, store: this.#store, fallback: this.#fallback, cost };
   }
 
   #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {

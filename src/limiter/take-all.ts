@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { MODE, STATUS } from "../generated/layouts/limiter.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
+import { tap } from "../structures.ts";
 import { ruleOf } from "./client/decision-client.ts";
 import { type Fallback, fixedDecision } from "./client/fallback.ts";
 import { isStoreFailure } from "./client/store-failure.ts";
@@ -26,7 +27,12 @@ export interface TakeRequestOf<Limiter> {
 
 /** One limiter and id of a `takeAll`. */
 export interface TakePart {
-  limiterName: string;
+  limiter: {
+    readonly name: string;
+    /** Called with this limiter's part of the decision. One limiter has decided. */
+    [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
+  };
+  id: string;
   store: Store;
   fallback: Fallback;
   keyPrefix: string;
@@ -45,12 +51,16 @@ export function checkTakeAll(requests: readonly unknown[], options: { tag: strin
 
 /** The place for errors. It names each limiter once. */
 export function placeOfParts(parts: readonly TakePart[]): Place {
-  const names = new Set(parts.map(({ limiterName }) => limiterName));
+  const names = new Set(parts.map(({ limiter }) => limiter.name));
   return new Place("Limiter", [...names].join(", "), parts[0]!.store);
 }
 
 /** Takes from all parts or from none. If the store is unreachable, the strictest `onStoreError` of the limiters decides. */
 export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
+  return toldTo(parts, await decideTogether(parts));
+}
+
+async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
   const { store, cost } = parts[0]!;
   if (parts.some((part) => part.store !== store)) throw argumentError("requests", parts, "limiters of one store");
   if (new Set(parts.map(({ keyPrefix }) => keyPrefix)).size < parts.length)
@@ -106,7 +116,26 @@ async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decis
 
 /** Prefixes each policy's name with the limiter's. */
 function policiesOf(parts: readonly TakePart[]): Policy[] {
-  return parts.flatMap(({ limiterName, policies }) =>
-    policies.map((policy) => ({ ...policy, name: `${limiterName}:${policy.name}` })),
+  return parts.flatMap(({ limiter, policies }) =>
+    policies.map((policy) => ({ ...policy, name: `${limiter.name}:${policy.name}` })),
   );
+}
+
+/** Returns the decision, after each limiter was passed its part. One of them decided. A block counts as the first one's. */
+function toldTo(parts: readonly TakePart[], decision: Decision): Decision {
+  const isOf = ({ limiter, policies }: TakePart) =>
+    policies.some(({ name }) => `${limiter.name}:${name}` === decision.policy);
+  const decider = parts.find(isOf) ?? parts[0]!;
+  let from = 0;
+  for (const part of parts) {
+    const { limiter, policies } = part;
+    const own = decision.policies.slice(from, from + policies.length);
+    const ownName = (name: string) =>
+      name.startsWith(`${limiter.name}:`) ? name.slice(limiter.name.length + 1) : name;
+    const policy = ownName(decision.policy);
+    const seen = { ...decision, policy, policies: own.map((each) => ({ ...each, name: ownName(each.name) })) };
+    limiter[tap]?.(seen, part === decider, part.id);
+    from += policies.length;
+  }
+  return decision;
 }

@@ -1,5 +1,6 @@
 import { argumentError } from "../errors.ts";
 import { type Place, placed, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { HeldLock } from "./held.ts";
 import { type HoldRequest, LockCalls } from "./lock-calls.ts";
@@ -48,6 +49,7 @@ export class Lock {
     this.#key = lockKeyOf(store, name);
     const watchdogLeaseMs = this.#at.checked(undefined, () => watchdogLeaseMsOf(options));
     this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
+    register(store, "Lock", name, this);
   }
 
   /**

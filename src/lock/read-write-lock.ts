@@ -1,4 +1,5 @@
 import { type Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { HeldLock, stopWatchdog } from "./held.ts";
 import { type HoldRequest, LockCalls } from "./lock-calls.ts";
@@ -37,6 +38,7 @@ export class ReadWriteLock {
     const key = writeKeyOf(store, name);
     this.read = new LockCalls(at, watchdogLeaseMs, (request) => holdShared(store, key, at, request), "read.");
     this.write = new LockCalls(at, watchdogLeaseMs, (request) => holdExclusive(store, key, at, request), "write.");
+    register(store, "ReadWriteLock", name, this);
   }
 }
 

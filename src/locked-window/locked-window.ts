@@ -6,6 +6,7 @@ import type { AnyLock } from "../lock/any-lock.ts";
 import { Lock } from "../lock/lock.ts";
 import { type Place, placeOf } from "../place.ts";
 import { randomU32 } from "../random.ts";
+import { register } from "../registry/register.ts";
 import { asCorrupt } from "../store/as-corrupt.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";
@@ -61,6 +62,8 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     this.#key = keyOf(PREFIX, name);
     this.#store = store;
     this.#lock = this.#settings.lock ?? this.#at.checked(undefined, () => new Lock(store, PREFIX + name));
+    const { spanMs, closed } = this.#settings;
+    register(store, "LockedWindow", name, this, { span: spanMs, closed });
   }
 
   /**

@@ -37,6 +37,11 @@ export class MetricView {
     this.intervalMs = intervalMs;
   }
 
+  /** Whether `latencyPercentileMs` answers. */
+  get hasPercentiles(): boolean {
+    return this.#source.percentiles !== undefined;
+  }
+
   success(timeMs = this.#source.clock()): number {
     return this.#sum(CELL.success, timeMs);
   }

@@ -45,7 +45,8 @@ export class DeadLetters<Payload = unknown> {
     let skipped = 0;
     for (const key of this.#keys)
       for (let read = 0; found.length < limit; ) {
-        const page = await this.#store.run(dead, key, { layout: this.#layout, offset: read, limit: MAX_FULL_MESSAGES });
+        const wanted = Math.min(MAX_FULL_MESSAGES, offset - skipped + limit - found.length);
+        const page = await this.#store.run(dead, key, { layout: this.#layout, offset: read, limit: wanted });
         if (page.length === 0) break;
         read += page.length;
         for (const each of page)

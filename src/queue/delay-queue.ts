@@ -1,6 +1,7 @@
 import { TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
 import { AddCoalescer } from "./add-coalescer.ts";
@@ -23,7 +24,7 @@ import {
   queueSettings,
 } from "./options.ts";
 import type { NewMessage } from "./steps/add.ts";
-import { counts, type QueueCounts } from "./steps/counts.ts";
+import { counts, type QueueCounts, totalOf } from "./steps/counts.ts";
 import { get } from "./steps/get.ts";
 import { move } from "./steps/move.ts";
 import { pause } from "./steps/pause.ts";
@@ -67,7 +68,7 @@ export class DelayQueue<Payload = unknown> {
     this.#place = placeOf("DelayQueue", store, name);
     this.name = name;
     this.#settings = this.#place.checked(undefined, () => queueSettings(options));
-    const { shards, replicas, dedupeMs } = this.#settings;
+    const { shards, replicas, dedupeMs, attempts } = this.#settings;
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
@@ -75,6 +76,7 @@ export class DelayQueue<Payload = unknown> {
     this.#timers = timers;
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
     this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeMs);
+    register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeMs });
   }
 
   /**
@@ -85,9 +87,7 @@ export class DelayQueue<Payload = unknown> {
     return this.#at("add", () => this.#send(this.#check(payload, options)));
   }
 
-  /**
-   * Adds several messages in order. All are checked before any is sent. If a part fails, rejects with the first reason.
-   */
+  /** Adds several messages in order. All are checked before any is sent. If some fail, rejects with the first error. */
   addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<AddResult[]> {
     return this.#at("addBulk", () => this.#addBulk(messages));
   }
@@ -119,10 +119,7 @@ export class DelayQueue<Payload = unknown> {
     return { id: message.id, isNew: isAdded || isOurId };
   }
 
-  /**
-   * Removes a waiting or dead message. Returns false if there is none, or while it is claimed. Its id can be used again
-   * at once.
-   */
+  /** Removes a waiting or dead message and frees its id. Returns false if there is none, or while it is claimed. */
   cancel(id: string): Promise<boolean> {
     return this.#at("cancel", () => this.#move(id, undefined));
   }
@@ -152,14 +149,16 @@ export class DelayQueue<Payload = unknown> {
 
   /** Counts the waiting, due, claimed and dead messages. The counts of one shard are of one instant. */
   counts(): Promise<QueueCounts> {
-    return this.#at("counts", () => this.#counts(), "no");
+    return this.#at("counts", async () => totalOf(await this.#countEach()), "no");
   }
 
-  async #counts(): Promise<QueueCounts> {
-    const all = await this.#each((key) => this.#store.run(counts, key, { layout: this.#layout }));
-    const sum = (of: "waiting" | "due" | "claimed" | "dead") => all.reduce((count, each) => count + each[of], 0);
-    const isPaused = all.some((each) => each.isPaused);
-    return { waiting: sum("waiting"), due: sum("due"), claimed: sum("claimed"), dead: sum("dead"), isPaused };
+  #countEach() {
+    return this.#each((key) => this.#store.run(counts, key, { layout: this.#layout }));
+  }
+
+  /** Returns how long the oldest due message has been due, in ms; 0 if none is due. */
+  lag(): Promise<number> {
+    return this.#at("lag", async () => Math.max(...(await this.#countEach()).map(({ lagMs }) => lagMs)), "no");
   }
 
   /**
@@ -197,9 +196,8 @@ export class DelayQueue<Payload = unknown> {
    * returns. If it throws, the message is retried after its backoff.
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
-    const { dedupeMs } = this.#settings;
-    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, dedupeMs };
-    return new QueueWorker(place, this.name, handler, options, this.#timers);
+    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, ...this.#settings };
+    return new QueueWorker(place, this, handler, options, this.#timers);
   }
 
   /**

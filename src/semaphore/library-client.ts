@@ -1,8 +1,9 @@
 import type { RedlockMutex } from "redis-semaphore";
-import type { OrielError } from "../errors.ts";
+import { OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { warn } from "../warn.ts";
 import { giveBack } from "./give-backs.ts";
 import type { Member } from "./member.ts";
-import { warnOfMember } from "./member-warnings.ts";
 import type { Round } from "./round.ts";
 
 /** The client that redis-semaphore's classes take. */
@@ -20,6 +21,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   "2327bcdc5edb5b8687f6d19b5e1f42b815ebddab": "extend",
   "0bd1010c98f1ddd70a6024fd374489a8ea3d2c12": "release",
 };
+
+/** A server that fails is warned of this often. */
+const QUIET_MS = 60_000;
+
+const warnedAtMs = new WeakMap<Store, number>();
 
 /**
  * One hold on one server, as a client for redis-semaphore. The library decides what to ask of which server; each request runs
@@ -114,4 +120,17 @@ export class LibraryClient {
     this.#last = answer.catch(() => {});
     return answer;
   }
+}
+
+/**
+ * Warns that one of several servers fails, at most once a minute for each. No call rejects while the majority answers, so
+ * the failure would stay unknown until another server fails too.
+ */
+function warnOfMember(store: Store, error: unknown): void {
+  const nowMs = store.monotonic();
+  if (nowMs - (warnedAtMs.get(store) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
+  warnedAtMs.set(store, nowMs);
+  const place = store.address === undefined ? "" : ` (redis at ${store.address})`;
+  const [text, code] = error instanceof OrielError ? [OrielError.detailOf(error), error.code] : [`${error}`, "CORRUPT"];
+  warn(`one of several servers fails, and locks continue without it: ${text}${place}`, code);
 }

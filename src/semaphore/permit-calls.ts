@@ -2,6 +2,7 @@ import { argumentError, OrielError } from "../errors.ts";
 import { HeldLock } from "../lock/held.ts";
 import { checkOptions, leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import type { Place } from "../place.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
 import { type Member, permitMember } from "./member.ts";
@@ -45,7 +46,7 @@ export class PermitCalls {
   readonly #waiter = crypto.randomUUID();
 
   constructor(
-    structure: string,
+    structure: "Semaphore" | "MultiSemaphore",
     store: Store | readonly Store[],
     name: string,
     options: SemaphoreOptions,
@@ -59,6 +60,7 @@ export class PermitCalls {
     );
     this.limit = limit;
     this.#watchdogLeaseMs = watchdogLeaseMs;
+    for (const each of this.#stores) register(each, structure, name, this, { limit }, { servers: this.#stores.length });
     this.#library = library;
     this.#turns = new Turns(this.#membersFor([0]), limit === 1);
   }

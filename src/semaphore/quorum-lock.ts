@@ -2,6 +2,7 @@ import { RedlockMutex } from "redis-semaphore";
 import { HeldLock } from "../lock/held.ts";
 import { LockCalls } from "../lock/lock-calls.ts";
 import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../lock/lock-options.ts";
+import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { lockMember } from "./member.ts";
 import { type Held, MemberHold } from "./member-hold.ts";
@@ -52,6 +53,7 @@ export class QuorumLock {
       const hold = await turns.hold(request, () => MemberHold.acquire(held, request.leaseMs));
       return hold && new HeldLock(hold, request.isWatched, at);
     });
+    for (const store of stores) register(store, "QuorumLock", name, this, {}, { servers: stores.length });
   }
 
   /**

@@ -118,7 +118,7 @@ export const release: Operation<PermitHold & { notice: string }, boolean> = {
   },
 };
 
-function holdsOf(keys: Keyspace, key: string): Holds {
+export function holdsOf(keys: Keyspace, key: string): Holds {
   return (keys.get(key) as Holds | undefined) ?? new Map();
 }
 

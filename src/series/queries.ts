@@ -72,7 +72,7 @@ function share(rankError: number, min: number, max: number): number {
 
 type LastOptions = Readonly<Record<string, unknown>>;
 
-/** The last checked query of a series. A caller who passes the same options again skips the check. */
+/** The last checked query of a series. A caller that passes the same options again skips the check. */
 export class QueryCache {
   readonly #retentionMs: number;
   readonly #end: "at" | "now";

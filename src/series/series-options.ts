@@ -1,4 +1,4 @@
-import { argumentError, byteBound, checkKnown } from "../errors.ts";
+import { argumentError, byteBound, checkKnown, checkUnaborted } from "../errors.ts";
 import { type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { randomU32 } from "../random.ts";
 import { type Duration, durationMs } from "../time.ts";
@@ -81,6 +81,19 @@ export interface SeriesSettings {
   replicas: number;
   isLocalOnError: boolean;
   entropy: () => number;
+  /** Called with the values of each batch that the store has. */
+  written: Set<WrittenListener>;
+}
+
+export type WrittenListener = (values: ArrayLike<number>) => void;
+
+/** The settings that all processes must share, and others. */
+export function announcedSettings(options: SeriesOptions, { retentionMs, replicas }: SeriesSettings) {
+  const { values = "float32", clock = "server" } = options;
+  return [
+    { values, clock },
+    { retention: retentionMs, replicas },
+  ] as const;
 }
 
 const OPTIONS = [
@@ -124,5 +137,12 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     replicas,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,
+    written: new Set(),
   };
+}
+
+/** Throws ARGUMENT, or the reason of an aborted signal. */
+export function checkRecordOptions(options: RecordOptions | RecordManyOptions): void {
+  checkKnown(options, ["at", "signal"]);
+  checkUnaborted(options.signal);
 }

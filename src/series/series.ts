@@ -1,10 +1,11 @@
 import { abortable } from "../async/aborts.ts";
 import { Beside } from "../async/beside.ts";
 import { untilEnded } from "../async/of-request.ts";
-import { argumentError, checkKnown, checkSignal, type OrielError } from "../errors.ts";
+import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../errors.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
 import { Place, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
@@ -14,6 +15,7 @@ import {
 } from "../stats/window-query.ts";
 import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
 import type { Store } from "../store/contract.ts";
+import { tap } from "../structures.ts";
 import { MergedWindow } from "./merged-window.ts";
 import { foldOf } from "./pending-query.ts";
 import {
@@ -25,6 +27,8 @@ import {
   summaryError,
 } from "./queries.ts";
 import {
+  announcedSettings,
+  checkRecordOptions,
   type Recorded,
   type RecordManyOptions,
   type RecordOptions,
@@ -35,12 +39,17 @@ import {
 import { SeriesSession } from "./session/series-session.ts";
 
 /**
- * Events of many processes under one name, and exact statistics over any window of them.
- * Every method rejects with OrielError. A wrong argument rejects before any request is sent. If `record` resolves, the
- * event is in the journal once. If it rejects, the error's `applied` says whether the event may be there.
+ * Events of many processes under one name, and exact statistics over any window of them. A wrong argument rejects before
+ * any request is sent. If `record` resolves, the event is stored once. If not, `applied` of its error says if it may be.
  */
 export class Series {
   readonly name: string;
+  readonly retentionMs: number;
+  /**
+   * Calls `listener` with the values of each batch that the store has. It has no code here: a class with a computed name stays in
+   * bundles that do not use it.
+   */
+  declare readonly [tap]: (listener: (values: ArrayLike<number>) => void) => void;
   readonly #store: Store;
   readonly #place: Place;
   readonly #settings: SeriesSettings;
@@ -53,10 +62,13 @@ export class Series {
     this.name = name;
     this.#store = store;
     this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
+    this.retentionMs = this.#settings.retentionMs;
     const time = new ServerTime(store.monotonic);
     this.#sessions = new Beside(() => new SeriesSession(store, name, this.#settings, time, this.#place));
-    this.#queries = new QueryCache(this.#settings.retentionMs, "at");
-    this.#recordQueries = new QueryCache(this.#settings.retentionMs, "now");
+    this.#queries = new QueryCache(this.retentionMs, "at");
+    this.#recordQueries = new QueryCache(this.retentionMs, "now");
+    this[tap] = (listener) => void this.#settings.written.add(listener);
+    register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
   }
 
   /** Records one event. All events recorded during a round trip share the next one. */
@@ -84,9 +96,7 @@ export class Series {
   }
 
   async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
-    checkKnown(options, ["at", "signal"]);
-    checkSignal(options.signal);
-    options.signal?.throwIfAborted();
+    checkRecordOptions(options);
     const { loop } = this.#sessions.free;
     const recorded = options.at === undefined ? loop.put(value).written : loop.putAt(value, options.at);
     return abortable(recorded, options.signal);
@@ -95,9 +105,7 @@ export class Series {
   /** Records events in order. A large call is split; its error says how many were written. Cost: 4 or 8 bytes per event. */
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     return this.#place.run("recordMany", () => {
-      checkKnown(options, ["at", "signal"]);
-      checkSignal(options.signal);
-      options.signal?.throwIfAborted();
+      checkRecordOptions(options);
       return abortable(this.#sessions.free.loop.putMany(values, options.at), options.signal);
     });
   }
@@ -115,13 +123,12 @@ export class Series {
   }
 
   #stats(options: SeriesStatsOptions): Promise<WindowStats> {
-    const { retentionMs } = this.#settings;
-    const session = this.#askable();
-    if (options?.approximate !== undefined) return session.approximate.stats(approximateQuery(options, retentionMs));
-    if (options?.where === undefined) return session.exact.stats(this.#queries.of(options));
+    const { approximate, exact, onServer } = this.#askable();
+    if (options?.approximate !== undefined) return approximate.stats(approximateQuery(options, this.retentionMs));
+    if (options?.where === undefined) return exact.stats(this.#queries.of(options));
     const { where, ...rest } = options;
-    if (where === "client") return session.exact.stats(this.#queries.of(rest));
-    return session.onServer.stats(serverQuery(options, retentionMs));
+    if (where === "client") return exact.stats(this.#queries.of(rest));
+    return onServer.stats(serverQuery(options, this.retentionMs));
   }
 
   /** Records one event and returns statistics of a window that includes it, in one round trip. */
@@ -131,8 +138,7 @@ export class Series {
   ): Promise<WindowStats<P[number]>> {
     return this.#place.run("recordAndGet", () => {
       const query = this.#recordQueries.of(options);
-      checkSignal(options.signal);
-      options.signal?.throwIfAborted();
+      checkUnaborted(options.signal);
       const { loop, exact } = this.#askable();
       if (options.at === undefined) {
         loop.put(value);
@@ -159,13 +165,10 @@ export class Series {
   /** A copy of the values inside a window, in the order of the journal. */
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     return this.#asked("values", () => {
-      const query = windowQuery(options, this.#settings.retentionMs);
-      const values = this.#askable().exact.compute<Column>(
-        query,
-        {},
-        (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed),
-        false,
-      );
+      const query = windowQuery(options, this.retentionMs);
+      const { exact } = this.#askable();
+      const { closed } = query;
+      const values = exact.compute<Column>(query, {}, (view, ...ends) => view.valuesInside(...ends, closed), false);
       return abortable(values, options.signal);
     });
   }
@@ -220,12 +223,11 @@ export class Series {
     if (!Array.isArray(series) || series.length === 0 || !series.every((one) => one instanceof Series))
       throw argumentError("series", series, "an array of one Series or more");
     for (const one of series) one.#sessions.free.loop.checkOpen();
-    const query = statsQuery(options, Math.min(...series.map((one) => one.#settings.retentionMs)));
+    const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
     checkSignal(options.signal);
     const window = new MergedWindow(query);
-    const parts = series.map((one) =>
-      one.#asked("stats", () => one.#askable().exact.compute(query, {}, (...cut) => window.add(...cut))),
-    );
+    const add = (...cut: Parameters<MergedWindow["add"]>) => window.add(...cut);
+    const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, add)));
     await abortable(Promise.all(parts), options.signal);
     return window.stats(series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate");
   }

@@ -164,6 +164,11 @@ export interface Store {
    * it.
    */
   readonly leaseClock: Clock;
+  /**
+   * Calls `listener` in each turn of the event loop in which calls are sent, before they are sent. A call that it makes
+   * travels with them. It must not throw. A store with `registry: false` does not have it.
+   */
+  readonly onTurn?: ((listener: () => void) => void) | undefined;
   /** Reports a failure that no call rejects with. */
   report?(failure: StoreFailure): void;
   /** Ends the connection. Close the structures first, because events that wait for the store are dropped. */
@@ -202,6 +207,8 @@ export interface StoreEvents {
 export interface WatchedStore extends Store {
   /** The current health, shared by all structures on the store. */
   readonly health: StoreHealth;
+  /** The text of one section of INFO, from each primary. Absent if there is no server. Rejects if it is refused. */
+  readonly info?: ((section: string) => Promise<string[]>) | undefined;
   /** Adds a listener. Returns a function that removes it. */
   on<Name extends keyof StoreEvents>(name: Name, listener: (event: StoreEvents[Name]) => void): () => void;
 }

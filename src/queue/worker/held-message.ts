@@ -11,6 +11,8 @@ export interface HeldMessage<Payload> {
   loss: Error | undefined;
   /** When the claim lapses, by the monotonic clock, counted from the time of the request. */
   endsAtMs: number;
+  /** By the monotonic clock, as the next one. */
+  claimedAtMs: number;
   startedAtMs: number;
   error: unknown;
 }

@@ -29,6 +29,14 @@ export class WorkerEmitter {
     this.listeners.emit("error", { error: this.at.error(undefined, error) });
   }
 
+  /** Returns how late the message is. */
+  claimed({ id, attempt, dueAtMs, hasLapsed }: ClaimedMessage, nowMs: number): number {
+    const lateMs = Math.max(0, nowMs - dueAtMs);
+    this.listeners.emit("claimed", { id, attempt, lateMs });
+    if (hasLapsed) this.listeners.emit("stalled", { id, attempt });
+    return lateMs;
+  }
+
   /** Messages whose last delivery lapsed. */
   died(exhausted: readonly ExhaustedMessage[]): void {
     for (const { member, deliveries: attempt } of exhausted) {

@@ -1,5 +1,9 @@
 /** The events of a worker, and their data. */
 export interface WorkerEvents {
+  /** The worker has claimed a message, `lateMs` after it was due by the server's clock. */
+  claimed: { id: string; attempt: number; lateMs: number };
+  /** The handler of a message starts, `waitMs` after this worker claimed it. */
+  started: { id: string; attempt: number; waitMs: number };
   /** A message is done. */
   completed: { id: string; attempt: number; durationMs: number };
   /** A handler threw. */
@@ -29,6 +33,8 @@ export interface WorkerEvents {
 }
 
 export const WORKER_EVENTS: Record<keyof WorkerEvents, true> = {
+  claimed: true,
+  started: true,
   completed: true,
   failed: true,
   retry: true,

@@ -3,6 +3,7 @@ import type { Timers } from "../../async/timers.ts";
 import { argumentError } from "../../errors.ts";
 import { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
+import { registerStructure } from "../../structures.ts";
 import { Job } from "../job.ts";
 import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
 import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
@@ -26,7 +27,8 @@ const LAST_TRIES = 5;
 /** Passes due messages to a handler, several at a time, until it is closed. Created by `DelayQueue.process`. */
 export class QueueWorker<Payload = unknown> {
   readonly #place: QueuePlace;
-  readonly #queue: string;
+  /** The queue that it works for. The worker keeps it, so that its metrics last as long as the worker. */
+  readonly queue: { readonly name: string };
   readonly #handler: (job: Job<Payload>) => unknown;
   readonly #settings: ReturnType<typeof workerSettings>;
   readonly #emitter: WorkerEmitter;
@@ -49,19 +51,19 @@ export class QueueWorker<Payload = unknown> {
   /** Throws ARGUMENT for a wrong option. */
   constructor(
     place: QueuePlace,
-    queue: string,
+    queue: { readonly name: string },
     handler: (job: Job<Payload>) => unknown,
     options: WorkerOptions,
     timers: Timers,
   ) {
-    const at = new Place("QueueWorker", queue, place.store);
+    const at = new Place("QueueWorker", queue.name, place.store);
     this.#emitter = new WorkerEmitter(at, place.store);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
       return workerSettings(options);
     });
     this.#place = place;
-    this.#queue = queue;
+    this.queue = queue;
     this.#handler = handler;
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
@@ -90,6 +92,7 @@ export class QueueWorker<Payload = unknown> {
           onError,
         }),
     );
+    registerStructure(store, this);
     for (const turns of this.#pollers) turns.pump();
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -160,15 +163,15 @@ export class QueueWorker<Payload = unknown> {
 
   #take(shard: number, claims: readonly Claim[], { nowMs }: SettleAndClaimResult, sentAtMs: number): void {
     const endsAtMs = lapseMs(sentAtMs, this.#settings.visibilityMs);
+    const claimedAtMs = this.#place.store.leaseClock();
     let lateMs = 0;
     for (const claim of claims) {
       const message = this.#read(shard, claim);
       if (!message) continue;
-      const held: HeldMessage<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
+      const held: HeldMessage<Payload> = { message, shard, endsAtMs, claimedAtMs, ...NOT_BEGUN };
       this.#held.add(held);
       this.#waiting.push(held);
-      lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
-      if (message.hasLapsed) this.#emitter.listeners.emit("stalled", { id: message.id, attempt: message.attempt });
+      lateMs = Math.max(lateMs, this.#emitter.claimed(message, nowMs));
     }
     if (lateMs >= this.#settings.lagAfterMs) this.#emitter.listeners.emit("lag", { lateMs });
     if (this.#closed) this.#releaseWaiting();
@@ -203,8 +206,10 @@ export class QueueWorker<Payload = unknown> {
 
   async #run(held: HeldMessage<Payload>): Promise<void> {
     const { message } = held;
-    const job = new Job(this.#queue, message, () => signalOf(held));
+    const job = new Job(this.queue.name, message, () => signalOf(held));
     held.startedAtMs = this.#place.store.leaseClock();
+    const waitMs = held.startedAtMs - held.claimedAtMs;
+    this.#emitter.listeners.emit("started", { id: message.id, attempt: message.attempt, waitMs });
     let outcome: Outcome;
     try {
       await this.#handler(job);

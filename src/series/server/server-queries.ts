@@ -17,7 +17,7 @@ import { ServerFold } from "./server-fold.ts";
 /** A query is sent again if the open chunk was closed before it arrived, because it then needs other chunks. */
 const MAX_TRIES = 8;
 
-/** A caller who waits for statistics from the store. */
+/** A caller that waits for statistics from the store. */
 export interface ServerQuery {
   query: StatsQuery;
   resolve(stats: WindowStats): void;

@@ -5,7 +5,7 @@ import { constants } from "../../journal/format/constants.ts";
 import { encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { outOfTime } from "../refused.ts";
-import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
+import { BUFFERED, type Recorded, type SeriesSettings, STORED, type WrittenListener } from "../series-options.ts";
 
 /** One call's events with their own times. Its frames are its own, so a late event refuses no other call's events. */
 interface DatedCall {
@@ -45,6 +45,7 @@ const MAX_FRAME_MS = 2 ** 32 - 1;
 export class Batch {
   readonly id: number;
   readonly #valueType: number;
+  readonly #written: ReadonlySet<WrittenListener>;
   readonly #toCallerError: (error: unknown) => unknown;
   readonly #values: number[] = [];
   #dated: DatedCall[] = NO_CALLS;
@@ -54,8 +55,13 @@ export class Batch {
   #observed = 0;
 
   /** `toCallerError` makes the error that callers of undated events see. */
-  constructor(id: number, valueType: number, toCallerError: (error: unknown) => unknown = (error) => error) {
+  constructor(
+    id: number,
+    { valueType, written }: Pick<SeriesSettings, "valueType" | "written">,
+    toCallerError: (error: unknown) => unknown = (error) => error,
+  ) {
     this.id = id;
+    this.#written = written;
     this.#toCallerError = toCallerError;
     this.#valueType = valueType;
   }
@@ -131,9 +137,12 @@ export class Batch {
   /** `isOnlyCopy`: no other copy of the request can have run, so a refused frame is in no chunk. */
   settle(verdicts: Uint8Array = ALL_WRITTEN, isOnlyCopy = false): void {
     this.#shared?.resolve(STORED);
+    this.#tell(this.#values);
     let at = Math.ceil(this.#values.length / MAX_IN_FRAME);
     for (const call of this.#dated) {
-      settleDated(call, verdicts.subarray(at, at + call.frames.length), isOnlyCopy);
+      const own = verdicts.subarray(at, at + call.frames.length);
+      settleDated(call, own, isOnlyCopy);
+      for (const [i, { values }] of call.frames.entries()) if (own[i] === VERDICT.written) this.#tell(values);
       at += call.frames.length;
     }
   }
@@ -158,6 +167,10 @@ export class Batch {
         }
       call.waiting.resolve(refusal ? { count, refusal, recorded: BUFFERED } : { count, recorded: BUFFERED });
     }
+  }
+
+  #tell(values: ArrayLike<number>): void {
+    if (values.length > 0) for (const listener of this.#written) listener(values);
   }
 
   fail(error: unknown): void {

@@ -129,7 +129,7 @@ export class Outbox {
   }
 
   #begin(): Batch {
-    const batch = new Batch(this.#nextId++, this.#settings.valueType, this.#toCallerError);
+    const batch = new Batch(this.#nextId++, this.#settings, this.#toCallerError);
     this.#batches.push(batch);
     return batch;
   }

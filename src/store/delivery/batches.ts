@@ -24,14 +24,16 @@ const afterMicrotasks: Schedule =
 /**
  * Gathers the calls of one turn of the event loop and sends them in batches, by operation and in the order of the
  * calls. A batch is one script call: at most 256 keys and 1 MiB or the operation's own bound, or a single call. In a
- * cluster, and on a server that has refused keys of several slots, a batch has the keys of one slot. A full batch is sent at once, so that the server works on it during the
- * turn.
+ * cluster, and on a server that has refused keys of several slots, a batch has the keys of one slot. A full batch is
+ * sent at once, so that the server works on it during the turn.
  */
 export class Batches {
   readonly #send: (calls: Call[]) => void;
   #slotOf: ((key: string) => number) | undefined;
   readonly #maxBytes: number;
   readonly #coalescer: Coalescer<Turn>;
+  #isNewTurn = false;
+  #onTurn: (() => void) | undefined;
 
   /**
    * `isAlone` returns whether no other call is under way, whose answer could cause more calls in this turn. The batch
@@ -48,7 +50,10 @@ export class Batches {
     this.#maxBytes = maxBytes;
     this.#coalescer = new Coalescer<Turn>({
       schedule: (flush) => (isAlone() ? afterMicrotasks : atTurnsEnd)(flush),
-      begin: () => new Map(),
+      begin: () => {
+        this.#isNewTurn = true;
+        return new Map();
+      },
       send: (turn) => {
         for (const groups of turn.values()) for (const { calls } of groups.values()) send(calls);
       },
@@ -58,6 +63,11 @@ export class Batches {
   /** From now on a batch has the keys of one slot. */
   splitBySlot(slotOf: (key: string) => number): void {
     this.#slotOf = slotOf;
+  }
+
+  /** From now on calls `listener` after the first call of each turn was added. It may add a call. */
+  onTurn(listener: () => void): void {
+    this.#onTurn = listener;
   }
 
   add(call: Call): void {
@@ -71,6 +81,9 @@ export class Batches {
     group.calls.push(call);
     group.keyCount += call.keys.length;
     group.sizeBytes += call.sizeBytes;
+    if (!this.#isNewTurn) return;
+    this.#isNewTurn = false;
+    this.#onTurn?.();
   }
 
   /**

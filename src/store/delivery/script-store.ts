@@ -48,6 +48,11 @@ export interface ScriptStoreOptions {
    * function.
    */
   onWarning?: ((warning: string) => void) | null | false | undefined;
+  /**
+   * Whether the structures on this store announce themselves, so that `oriel ls` and the dashboard list them: their kind,
+   * name and settings, and this process. It costs a call a minute, which travels with other calls. Default true.
+   */
+  registry?: boolean | undefined;
   /** @internal For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
   /** @internal For tests: the store's `monotonic` clock. Deadlines do not use it. */
@@ -65,7 +70,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const deadlineMs = durationMs("deadline", deadline, 1, MAX_DEADLINE_MS);
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
-  const { onWarning } = options;
+  const { onWarning, registry = true } = options;
+  if (typeof registry !== "boolean") throw argumentError("registry", registry, "true or false");
   if (onWarning !== undefined && onWarning !== null && onWarning !== false && typeof onWarning !== "function")
     throw argumentError("onWarning", onWarning, "a function, or null");
   for (const name of ["scriptOf", "monotonic"] as const)
@@ -122,11 +128,13 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     get health() {
       return health.state;
     },
+    info: (section) => connection.info(section),
     on: (name, listener) => health.on(name, listener),
     get subscribe(): WatchedStore["subscribe"] {
       const { subscribe } = connection;
       return subscribe && ((channel, listener) => subscribe(channel, listener, onRefused));
     },
+    onTurn: registry ? (listener) => batches.onTurn(listener) : undefined,
     report: failureReports((failure) => health.listeners.emit("error", failure)),
     /** Not async, because a second promise would add microtasks to every call. */
     run<Input, Output>(

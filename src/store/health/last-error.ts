@@ -9,7 +9,7 @@ const SILENT_AFTER_MS = 1000;
  * them, clients reconnect repeatedly. Between two refusals the last reason is valid.
  *
  *   connected │ a reason why the server was unreachable ends
- *   failed    │ the reason
+ *   failed    │ the reason; an unknown one does not replace a known one
  *   closed    │ `closes`, if no error came before
  *   ready     │ no reason
  */
@@ -59,9 +59,12 @@ export class LastError {
   }
 
   failed(error: Error): void {
-    this.#error = error;
-    this.#isOfConnection = this.#isConnected && reasonOf(error) !== undefined;
     this.#silentSinceMs = undefined;
+    const reason = reasonOf(error);
+    // Clients also report that they gave up, which says less than why.
+    if (!reason && reasonOf(this.#error)) return;
+    this.#error = error;
+    this.#isOfConnection = this.#isConnected && reason !== undefined;
   }
 
   closed(): void {

@@ -16,7 +16,7 @@ export function emitOnce(warning: string): void {
 export function evictionWarning(memory: string): string | undefined {
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
   if (policy === undefined || policy === "noeviction") return undefined;
-  return `maxmemory-policy is ${policy}: Redis may evict keys, and events with them; it should be noeviction`;
+  return `maxmemory-policy is ${policy}: Redis may evict keys, and with them events, locks, permits, counts and messages; it should be noeviction`;
 }
 
 /** The warning about `appendonly` in INFO's section persistence, if one is due. */

@@ -15,7 +15,7 @@ export interface HttpStoreOptions extends ScriptStoreOptions {
 }
 
 const KNOWN = [
-  ...["url", "token", "fetch", "prefix", "deadline", "maxPendingBytes", "onWarning"],
+  ...["url", "token", "fetch", "prefix", "deadline", "maxPendingBytes", "onWarning", "registry"],
   ...["scriptOf", "monotonic"],
 ];
 

@@ -20,6 +20,8 @@ export interface MemoryStoreOptions {
   maxBytes?: number | undefined;
   /** Prefix of every key; default "oriel:". */
   prefix?: string | undefined;
+  /** Whether the structures on this store announce themselves, as in `redisStore`. Default true. */
+  registry?: boolean | undefined;
 }
 
 /** A store within one process. */
@@ -42,6 +44,10 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       throw argumentError(name, options[name], "a function that returns ms");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
+  const { registry = true } = options;
+  if (typeof registry !== "boolean") throw argumentError("registry", registry, "true or false");
+  let onTurn: (() => void) | undefined;
+  let turnMs = Number.NaN;
   const channels = new Channels();
   const entries = new Entries(maxBytes, (...message) => queueMicrotask(() => channels.call(...message)), evicts);
   const listeners = storeListeners("memoryStore");
@@ -59,6 +65,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     },
     entryOf: (key) => entries.peek(key),
     clear: () => entries.clear(),
+    onTurn: registry ? (listener) => (onTurn = listener) : undefined,
     report: failureReports((failure) => listeners.emit("error", failure)),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
@@ -74,6 +81,11 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       try {
         const output = entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
         runOptions?.ranOnce?.();
+        // The first call of each ms counts as a turn. A call of the listener is in the same ms.
+        if (nowMs !== turnMs) {
+          turnMs = nowMs;
+          onTurn?.();
+        }
         return output;
       } catch (error) {
         if (error instanceof OrielError)

@@ -60,7 +60,17 @@ export function ownStore(
   });
 }
 
-const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "tls", "scriptOf", "monotonic"];
+const KNOWN = [
+  "prefix",
+  "deadline",
+  "maxPendingBytes",
+  "onWarning",
+  "registry",
+  "scripting",
+  "tls",
+  "scriptOf",
+  "monotonic",
+];
 
 function scriptingOf(options: RedisStoreOptions): Scripting {
   checkKnown(options, KNOWN);

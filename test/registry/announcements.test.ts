@@ -1,0 +1,123 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { DelayQueue, Lock, memoryStore } from "../../src/entries/index.ts";
+import { QuorumLock } from "../../src/entries/structures/semaphore.ts";
+import { readRegistry } from "../../src/registry/read-registry.ts";
+import { liveStructures } from "../../src/registry/register.ts";
+import { announce } from "../../src/registry/steps/announce.ts";
+import { RespConnection } from "../harness/network/resp-connection.ts";
+import { redis, SCENES } from "./scenes.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+test.each(["redis", "memory"])("with registry: false nothing is announced on %s", async (name) => {
+  const clock = { nowMs: 0 };
+  const options = { registry: false, monotonic: () => clock.nowMs };
+  const store = name === "memory" ? memoryStore(options) : await (await SCENES.redis!()).open(options);
+  const queue = new DelayQueue(store, "a");
+  clock.nowMs += 100_000;
+  await queue.counts();
+  await queue.counts();
+  expect((await readRegistry(store)).structures).toEqual([]);
+  expect([...liveStructures(store)].map(({ name }) => name)).toEqual(["a"]);
+});
+
+test("an announcement that the server refuses fails no call", async () => {
+  const { url } = await redis();
+  const { clock, open } = await SCENES.redis!();
+  const raw = new RespConnection(url);
+  await raw.send([["SET", "oriel:{registry}:structures", "foreign"]]);
+  const store = await open();
+  const queue = new DelayQueue(store, "a");
+  clock.nowMs += 10_000;
+  await expect(Promise.all([queue.counts(), queue.counts()])).resolves.toHaveLength(2);
+  await expect(queue.counts()).resolves.toBeDefined();
+  raw.close();
+});
+
+test("processes with different settings are listed with both sides, and this process is warned once", async () => {
+  const { clock, open } = await SCENES.redis!();
+  const store = await open();
+  const warned: string[] = [];
+  vi.spyOn(process, "emitWarning").mockImplementation((text) => void warned.push(String(text)));
+  const other = async (shards: number) => {
+    const structures = [{ field: 'DelayQueue "mail"', shared: JSON.stringify({ shards }), settings: "{}" }];
+    await store.run(announce, store.keyOf("registry"), {
+      process: "web-2:17:ab",
+      version: "0",
+      record: "{}",
+      structures,
+    });
+  };
+  await other(8);
+  const queue = new DelayQueue(store, "mail", { shards: 2 });
+  for (let minute = 0; minute < 3; minute++) {
+    clock.nowMs += 60_000;
+    await queue.counts();
+    await queue.counts();
+  }
+  const [listed] = (await readRegistry(store)).structures.filter(({ kind }) => kind === "DelayQueue");
+  expect(listed).toMatchObject({
+    settings: { shards: 2 },
+    conflict: { process: "web-2:17:ab", settings: { shards: 8 } },
+    processes: 1,
+  });
+  expect(warned).toHaveLength(1);
+  expect(warned[0]).toMatch(
+    /^DelayQueue "mail": this process \(.*\) has \{"shards":2\}, but process web-2:17:ab has \{"shards":8\}; all/,
+  );
+  await other(2);
+  expect((await readRegistry(store)).structures.find(({ kind }) => kind === "DelayQueue")?.conflict).toBeUndefined();
+});
+
+test("a structure that is no longer used is not announced", async () => {
+  const { clock, open } = await SCENES.redis!();
+  const store = await open();
+  const kept = new DelayQueue(store, "kept");
+  for (let i = 0; i < 100; i++) new DelayQueue(store, "same");
+  const unused = new FinalizationRegistry<string>(() => {});
+  unused.register(kept, "");
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    (globalThis as { gc?: () => void }).gc?.();
+  }
+  clock.nowMs += 5000;
+  await kept.counts();
+  await kept.counts();
+  const names = (await readRegistry(store)).structures.map(({ name }) => name);
+  expect(names).toEqual((globalThis as { gc?: unknown }).gc ? ["kept"] : ["kept", "same"]);
+});
+
+test("QuorumLock announces itself on each of its servers", async () => {
+  const stores = [0, 1, 2].map(() => {
+    const clock = { nowMs: 0 };
+    return { clock, store: memoryStore({ monotonic: () => clock.nowMs }) };
+  });
+  const lock = new QuorumLock(
+    stores.map(({ store }) => store),
+    "q",
+  );
+  for (const { clock, store } of stores) {
+    clock.nowMs += 5000;
+    await new Lock(store, "x").inspect();
+    await new Lock(store, "x").inspect();
+    expect((await readRegistry(store)).structures.map(({ kind, settings }) => [kind, settings])).toEqual([
+      ["QuorumLock", { servers: 3 }],
+    ]);
+  }
+  expect(lock.name).toBe("q");
+});
+
+test("each of many structures has its turn", async () => {
+  const clock = { nowMs: 0 };
+  const store = memoryStore({ monotonic: () => clock.nowMs });
+  const queues = Array.from({ length: 1500 }, (_, i) => new DelayQueue(store, `q${i}`));
+  for (let second = 0; second < 160; second++) {
+    clock.nowMs += 1000;
+    await queues[0]!.counts();
+    // A store in memory announces at most once a ms.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const { structures, nowMs } = await readRegistry(store);
+  expect(structures).toHaveLength(1500);
+  expect(nowMs - Math.min(...structures.map(({ seenMs }) => seenMs))).toBeLessThan(60_000);
+});
