@@ -1,0 +1,24 @@
+// The records and constants of histories that TypeScript and Lua share (see layouts/README.md).
+
+export const constants = {
+  // Bytes of a list of lines. The oldest are removed.
+  MAX_LIST_BYTES: 65_536,
+  // The list expires this long after its last change: 90 days.
+  LIST_LIFE_MS: 7_776_000_000,
+  // The counts of denied ids are kept in slots of this length, each in a key of its own.
+  SLOT_MS: 600_000,
+  // Slots that are kept: the one that is filled, and those of the hour before.
+  SLOTS: 7,
+  // Ids of one slot. Above this number, those with the fewest denials are removed.
+  MAX_SLOT_IDS: 1000,
+};
+
+export const records = {
+  // The head of a reply, before the list.
+  LINES_READ: [["nowMs", "f64", "now"]],
+  // The head of an id with its count. Its text in UTF-8 follows.
+  DENIED: [
+    ["count", "f64"],
+    ["textBytes", "u16"],
+  ],
+};

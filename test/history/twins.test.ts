@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { denied } from "../../src/history/steps/denied.ts";
+import { lines } from "../../src/history/steps/lines.ts";
+import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { runs } from "../harness/runs.ts";
+
+let stores: OpenStore[];
+beforeAll(async () => {
+  stores = [await onRedis(), await onRedis(true), await onMemory(), await onHttp()];
+});
+afterAll(() => Promise.all(stores.map((each) => each.close())));
+
+/** Steps the clocks of all stores, runs one step on each, and compares the answers. Returns the answer. */
+async function onAll<Answer>(nowMs: number, run: (each: OpenStore) => Promise<Answer>): Promise<Answer> {
+  for (const { clock } of stores) clock.nowMs = nowMs;
+  const [first, ...others] = await Promise.all(stores.map(run));
+  for (const other of others) expect(other).toEqual(first);
+  return first!;
+}
+
+test("lists are the same in all forms after any lines, over the bound and the expiry", async () => {
+  const line = fc.constantFrom("", "a", "b", '{"target":"é𝄞"}', ...["x", "é"].map((letter) => letter.repeat(9000)));
+  const goneMs = fc.constantFrom(0, 1, 60_000, 7_776_000_000, 7_776_000_001);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(goneMs, line, fc.boolean(), fc.nat(30)), { minLength: 3, maxLength: 30 }),
+      async (steps) => {
+        for (const each of stores) await each.clear();
+        let { nowMs } = stores[0]!.clock;
+        for (const [ms, text, isWanted, tail] of steps) {
+          nowMs += ms;
+          const input = { line: text === "" ? "" : `${text}${tail}`, isWanted };
+          const { list } = await onAll(nowMs, ({ store }) => store.run(lines, store.keyOf("a list"), input));
+          expect(new TextEncoder().encode(list).length).toBeLessThanOrEqual(65_536);
+          if (isWanted && input.line !== "") expect(list).toContain(` ${input.line}\n`);
+        }
+      },
+    ),
+    { numRuns: runs(25) },
+  );
+});
+
+const SLOT_MS = 600_000;
+
+test("denied ids are the same in all forms, and equal the sums of the last 60 to 70 minutes", async () => {
+  const id = fc.constantFrom("a", "b", "", "203.0.113.7", "é𝄞", "\u{10FFFF}", "\uFFFD", "\uFEFFbom", "x".repeat(300));
+  const added = fc.array(fc.tuple(id, fc.constantFrom(1, 2, 1000, 2 ** 40)), { maxLength: 5 });
+  const goneMs = fc.constantFrom(0, 1, 59_999, SLOT_MS, 5 * SLOT_MS, 6 * SLOT_MS, 7 * SLOT_MS, -60_000);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(goneMs, added), { minLength: 3, maxLength: 25 }), async (steps) => {
+      for (const each of stores) await each.clear();
+      let { nowMs } = stores[0]!.clock;
+      const written: { slot: number; id: string; count: number }[] = [];
+      for (const [ms, counts] of steps) {
+        nowMs += Math.max(0, ms);
+        const slot = Math.floor(nowMs / SLOT_MS);
+        const batch = new Map(counts);
+        for (const [each, count] of batch) {
+          const shown = each.length > 256 ? `${each.slice(0, 256)}…` : each;
+          written.push({ slot, id: shown, count });
+        }
+        const run = (each: Map<string, number>, isWanted: boolean) =>
+          onAll(nowMs, ({ store }) => store.run(denied, store.keyOf("ids"), { added: each, isWanted }));
+        if (batch.size > 0) await run(batch, false);
+        const found = await run(new Map(), true);
+        const sums = new Map<string, number>();
+        for (const each of written) if (each.slot > slot - 7) sums.set(each.id, (sums.get(each.id) ?? 0) + each.count);
+        expect(new Map(found)).toEqual(sums);
+        const order = [...found.values()];
+        expect(order).toEqual([...order].sort((a, b) => b - a));
+      }
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+test("above 1000 ids of a slot, those with the fewest denials are removed, in all forms the same", async () => {
+  const { nowMs } = stores[0]!.clock;
+  for (const each of stores) await each.clear();
+  const idOf = (i: number) => `${i % 3 === 0 ? "é" : i % 3 === 1 ? "𝄞" : "\uFFFD"}${i}`;
+  const add = (from: number, to: number, count: (i: number) => number) => {
+    const added = new Map(Array.from({ length: to - from }, (_, i) => [idOf(from + i), count(from + i)]));
+    return onAll(nowMs, ({ store }) => store.run(denied, store.keyOf("many"), { added, isWanted: true }));
+  };
+  expect((await add(0, 1000, () => 1)).size).toBe(1000);
+  const found = await add(1000, 1400, (i) => (i % 2 === 0 ? 1 : 5));
+  expect(found.size).toBe(1000);
+  expect([...found.values()].filter((count) => count === 5)).toHaveLength(200);
+});
