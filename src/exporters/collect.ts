@@ -1,5 +1,5 @@
 import { argumentError } from "../errors.ts";
-import type { MetricInfo, MetricsSource, Sample } from "./metric.ts";
+import { type MetricInfo, type MetricsSource, type Sample, sampleKey } from "./metric.ts";
 
 /** One source or several. Metrics with the same name in several sources are merged. */
 export type MetricsSources = MetricsSource | readonly MetricsSource[];
@@ -18,7 +18,7 @@ export function sourcesOf(given: MetricsSources): readonly MetricsSource[] {
   const sources = (Array.isArray(given) ? given : [given]) as readonly MetricsSource[];
   for (const each of sources)
     if (typeof each?.collect !== "function" || !Array.isArray(each.metrics))
-      throw argumentError("source", each, "made by fleetSource, windowSource, limiterSource or another of oriel's");
+      throw argumentError("source", each, "made by registerAll, fleetSource, limiterSource or another of oriel's");
   return sources;
 }
 
@@ -29,25 +29,41 @@ export function metricsOf(sources: readonly MetricsSource[]): MetricInfo[] {
   return [...byName.values(), FAILED];
 }
 
+export function aggregatorOf({ aggregator, isShared }: MetricInfo): "sum" | "max" {
+  return aggregator ?? (isShared ? "max" : "sum");
+}
+
 /**
  * Collects the samples of each name. A source that rejects does not stop the others. If all reject, rejects with the
- * first reason.
+ * first reason. Samples with the same labels are combined, so each is there once.
  */
 export async function collectFrom(sources: readonly MetricsSource[]): Promise<Map<string, Sample[]>> {
-  const byName = new Map<string, Sample[]>();
+  const byName = new Map<string, Map<string, Sample>>();
   const errors: unknown[] = [];
+  const parts = new Set(sources.flatMap((source) => source.parts?.() ?? [source]));
   await Promise.all(
-    sources.map(async (source) => {
+    [...parts].map(async (source) => {
       try {
         const samples = await source.collect();
-        for (const [i, { prometheus }] of source.metrics.entries())
-          byName.set(prometheus, [...(byName.get(prometheus) ?? []), ...samples[i]!]);
+        for (const [i, info] of source.metrics.entries()) {
+          const known = byName.get(info.prometheus) ?? new Map<string, Sample>();
+          byName.set(info.prometheus, known);
+          for (const sample of samples[i]!) combine(known, sample, aggregatorOf(info));
+        }
       } catch (error) {
         errors.push(error);
       }
     }),
   );
-  if (errors.length > 0 && errors.length === sources.length) throw errors[0];
-  byName.set(FAILED.prometheus, [{ value: errors.length, labels: {} }]);
-  return byName;
+  if (errors.length > 0 && errors.length === parts.size) throw errors[0];
+  const all = new Map([...byName].map(([name, samples]) => [name, [...samples.values()]]));
+  return all.set(FAILED.prometheus, [{ value: errors.length, labels: {} }]);
+}
+
+function combine(known: Map<string, Sample>, sample: Sample, aggregator: "sum" | "max"): void {
+  const key = sampleKey(sample);
+  const other = known.get(key);
+  if (!other) known.set(key, { ...sample });
+  else if (aggregator === "sum") other.value += sample.value;
+  else other.value = Math.max(other.value, sample.value);
 }

@@ -3,25 +3,35 @@ export interface MetricInfo {
   /** Name after the prefix. Counters end in `_total`. */
   prometheus: string;
   otel: string;
-  type: "counter" | "gauge";
+  /** A histogram has fixed boundaries. In Prometheus it is a classic one. */
+  type: "counter" | "gauge" | "histogram";
   /** UCUM unit, as OpenTelemetry requires. */
   unit: string;
   help: string;
-  /** True if each process reports the same shared number. Aggregate it with `max by (name)`, never with a sum. */
+  /**
+   * True if the number is that of all processes together. `registerAll` lets one elected process report it. Without it
+   * each process reports the same number: aggregate it with `max by (name)`.
+   */
   isShared: boolean;
+  /** How numbers with the same labels are combined. Default "sum", and "max" for shared ones. */
+  aggregator?: "sum" | "max" | undefined;
 }
 
 /** One number, with the labels that distinguish it from the others of its metric. */
 export interface Sample {
   value: number;
   labels: Record<string, string>;
+  /** The part of a histogram. A bucket has the label `le`, and counts all values up to it. */
+  part?: "bucket" | "sum" | "count" | undefined;
 }
 
-/** A source of metrics, created by `fleetSource`, `windowSource`, `limiterSource` and so on. */
+/** A source of metrics, created by `registerAll`, `fleetSource`, `windowSource`, `limiterSource` and so on. */
 export interface MetricsSource {
   readonly metrics: readonly MetricInfo[];
   /** Returns the samples of each metric, in the order of the metrics. Rejects with the store's error. */
   collect(): Promise<readonly (readonly Sample[])[]>;
+  /** The sources that this one consists of now. Each is collected by itself, so that one that fails hides no other. */
+  parts?(): readonly MetricsSource[];
 }
 
 /** Label of entries without a name: Prometheus treats an empty label as missing. */
@@ -38,9 +48,13 @@ export function seconds(ms: number, labels: Record<string, string>): Sample[] {
   return Number.isFinite(ms) ? [{ value: ms / 1000, labels }] : [];
 }
 
-/** A percentage as a quantile, without rounding errors of the division. */
-export function quantileLabel(percentile: number): string {
-  return `${Number((percentile / 100).toPrecision(12))}`;
+/** Identifies a sample within its metric. */
+export function sampleKey({ part, labels }: Sample): string {
+  return JSON.stringify([part, ...Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
+export function counter(prometheus: string, otel: string, unit: string, help: string): MetricInfo {
+  return { prometheus: `${prometheus}_total`, otel, type: "counter", unit, help, isShared: false };
 }
 
 /** Counters, by their labels. */
@@ -48,10 +62,18 @@ export class Totals {
   readonly #samples = new Map<string, Sample>();
 
   add(labels: Record<string, string>, count = 1): void {
+    this.of(labels).value += count;
+  }
+
+  /** The counter of these labels, from 0: Prometheus sees the first increase. Keep it to count often. */
+  of(labels: Record<string, string>): Sample {
     const key = JSON.stringify(Object.values(labels));
-    const sample = this.#samples.get(key);
-    if (sample) sample.value += count;
-    else this.#samples.set(key, { value: count, labels });
+    let sample = this.#samples.get(key);
+    if (!sample) {
+      sample = { value: 0, labels };
+      this.#samples.set(key, sample);
+    }
+    return sample;
   }
 
   samples(): Sample[] {

@@ -9,7 +9,7 @@ export interface ExporterOptions {
 }
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const OWN_LABELS = ["name", "outcome", "quantile", "policy", "state", "event", "to"];
+const OWN_LABELS = ["name", "outcome", "percentile", "policy", "state", "event", "to", "fleet", "server", "le"];
 
 /** Throws ARGUMENT. */
 export function exporterSettings(options: ExporterOptions): Required<ExporterOptions> {

@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import { placed } from "../place.ts";
-import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
-import type { Sample } from "./metric.ts";
+import { aggregatorOf, collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
+import type { MetricInfo, Sample } from "./metric.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
 
 /** The members of a Registry of prom-client 14 or 15 that are used here. */
@@ -28,7 +28,8 @@ export async function prometheusText(source: MetricsSources, options: ExporterOp
     if (samples.length === 0) continue;
     const name = `${prefix}_${prometheus}`;
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-    for (const { value, labels: own } of samples) lines.push(`${name}${labelText({ ...labels, ...own })} ${value}`);
+    for (const { value, labels: own, part } of samples)
+      lines.push(`${partName(name, part)}${labelText({ ...labels, ...own })} ${valueText(value)}`);
   }
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
@@ -55,10 +56,15 @@ export function registerPrometheus(
       });
       return reading;
     };
-    const names = metricsOf(sources).map(({ prometheus, help, type, isShared }) => {
+    const names = metricsOf(sources).map((info: MetricInfo) => {
+      const { prometheus, help, type } = info;
       const name = `${prefix}_${prometheus}`;
-      const about = { name, help, type, aggregator: isShared ? "max" : "sum" };
-      const valuesOf = ({ value, labels: own }: Sample) => ({ value, labels: { ...labels, ...own } });
+      const about = { name, help, type, aggregator: aggregatorOf(info) };
+      const valuesOf = ({ value, labels: own, part }: Sample) => ({
+        value,
+        labels: { ...labels, ...own },
+        ...(part && { metricName: partName(name, part) }),
+      });
       const get = async () => {
         const all = await readOnce();
         return { ...about, values: (all.get(prometheus) ?? []).map(valuesOf) };
@@ -70,6 +76,17 @@ export function registerPrometheus(
       for (const name of names) registry.removeSingleMetric(name);
     };
   });
+}
+
+/** The parts of a histogram are metrics with names of their own. */
+function partName(name: string, part: Sample["part"]): string {
+  return part ? `${name}_${part}` : name;
+}
+
+/** Go, in which Prometheus is written, has its own words for numbers that are not finite. */
+function valueText(value: number): string {
+  if (Number.isFinite(value)) return `${value}`;
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
 function labelText(labels: Record<string, string>): string {

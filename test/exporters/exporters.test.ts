@@ -44,8 +44,8 @@ const EXPECTED = [
   ["oriel_window_response_time_mean_seconds", { name: "pay" }, 0.25],
   ["oriel_window_response_time_min_seconds", { name: "pay" }, 0.1],
   ["oriel_window_response_time_max_seconds", { name: "pay" }, 0.4],
-  ["oriel_window_response_time_quantile_seconds", { name: "pay", quantile: "0.5" }, 0.25],
-  ["oriel_window_response_time_quantile_seconds", { name: "pay", quantile: "0.999" }, 0.3997],
+  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "50" }, 0.25],
+  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "99.9" }, 0.3997],
 ] as const;
 
 interface Parsed {
@@ -127,21 +127,21 @@ describe("Prometheus", () => {
       reads++;
       return readAll();
     };
-    fleet.metric("_other").recordSuccess(250);
-    for (const user of ["user-1", "user-2"]) fleet.metric(user).addDenied();
     const registry = new Registry();
     registerPrometheus(registry, fleetSource(fleet, { scope: "both" }));
+    fleet.metric("_other").recordSuccess(250);
+    for (const user of ["user-1", "user-2"]) fleet.metric(user).addDenied();
     const { samples, types } = parse(await registry.metrics());
     expect(reads).toBe(1);
     expect(new Set(samples.flatMap(({ labels }) => labels.name ?? []))).toEqual(new Set(["_other", "__other"]));
     const sample = (metric: RegExp, name: string, more = {}) =>
-      samples.find((each) => metric.test(each.metric) && matches(each.labels, { name, ...more }))?.value;
+      samples.find((each) => metric.test(each.metric) && matches(each.labels, { fleet: "shop", name, ...more }))?.value;
     expect(sample(/fleet_response_time_max_seconds/, "__other")).toBe(0.25);
-    for (const quantile of ["0.5", "0.9", "0.99"])
-      expect(sample(/quantile_seconds/, "__other", { quantile })).toBe(0.25);
+    for (const percentile of ["50", "90", "99"])
+      expect(sample(/percentile_seconds/, "__other", { percentile })).toBe(0.25);
     expect(sample(/calls_total/, "_other", { outcome: "denied" })).toBe(2);
     expect(sample(/calls_total/, "__other", { outcome: "success" })).toBe(1);
-    expect(sample(/response_time_seconds_total/, "__other")).toBe(0.25);
+    expect(sample(/oriel_response_time_seconds_sum/, "__other")).toBe(0.25);
     expect(types.get("oriel_calls_total")).toBe("counter");
     expect(types.get("oriel_fleet_calls_per_second")).toBe("gauge");
     await fleet.close();
@@ -170,7 +170,7 @@ test("OpenTelemetry: an in-memory reader collects each number with its unit unti
     "oriel.window.response_time.mean": "s",
     "oriel.window.response_time.min": "s",
     "oriel.window.response_time.max": "s",
-    "oriel.window.response_time.quantile": "s",
+    "oriel.window.response_time.percentile": "s",
     "oriel.exporter.failed_sources": "{source}",
   });
   const samples = metrics.flatMap(({ descriptor, dataPoints }) =>
@@ -185,7 +185,7 @@ test("OpenTelemetry: an in-memory reader collects each number with its unit unti
     oriel_window_response_time_mean_seconds: "oriel.window.response_time.mean",
     oriel_window_response_time_min_seconds: "oriel.window.response_time.min",
     oriel_window_response_time_max_seconds: "oriel.window.response_time.max",
-    oriel_window_response_time_quantile_seconds: "oriel.window.response_time.quantile",
+    oriel_window_response_time_percentile_seconds: "oriel.window.response_time.percentile",
   };
   for (const [metric, labels, value] of EXPECTED) {
     const found = samples.filter(

@@ -14,9 +14,7 @@ import {
   type DrainService,
   drainSource,
   FleetMetrics,
-  fixedWindow,
   fleetSource,
-  Limiter,
   limiterSource,
   type MetricsSource,
   memoryStore,
@@ -83,22 +81,8 @@ test("shared metrics aggregate by max, others by sum, also over the processes of
     }),
   );
   const text = lines(await AggregatorRegistry.aggregate(registries as object[]).metrics());
-  expect(text['oriel_calls_total{name="pay",outcome="success"}']).toBe(120);
-  expect(text['oriel_fleet_calls_per_second{name="pay",outcome="success"}']).toBe(2);
-});
-
-test("a limiter: decisions of take and acquire by deciding policy, and errors", async () => {
-  const limiter = new Limiter(memoryStore(), [fixedWindow({ limit: 2, span: "1h" })], { name: "api" });
-  const source = limiterSource(limiter);
-  for (let i = 0; i < 3; i++) await limiter.take("a");
-  await limiter.acquire("b", { wait: 0 });
-  await limiter.take("a", { cost: -1 }).catch(() => {});
-  expect(await textOf(source)).toEqual({
-    'oriel_limiter_decisions_total{name="api",policy="fixed-window",outcome="allowed"}': 3,
-    'oriel_limiter_decisions_total{name="api",policy="fixed-window",outcome="denied"}': 1,
-    'oriel_limiter_errors_total{name="api"}': 1,
-    oriel_exporter_failed_sources: 0,
-  });
+  expect(text['oriel_calls_total{fleet="shop",name="pay",outcome="success"}']).toBe(120);
+  expect(text['oriel_fleet_calls_per_second{fleet="shop",name="pay",outcome="success"}']).toBe(2);
 });
 
 test("a breaker: its state, window, transitions and rejections", async () => {
@@ -108,13 +92,13 @@ test("a breaker: its state, window, transitions and rejections", async () => {
   expect(await textOf(source)).toMatchObject({
     'oriel_breaker_state{name="payments",state="closed"}': 0,
     'oriel_breaker_state{name="payments",state="open"}': 1,
-    'oriel_breaker_window_calls{name="payments",outcome="failed"}': 2,
+    'oriel_fleet_breaker_window_calls{name="payments",outcome="failed"}': 2,
     'oriel_breaker_transitions_total{name="payments",to="open"}': 1,
     'oriel_breaker_rejected_calls_total{name="payments"}': 1,
   });
 });
 
-test("a queue: messages by state, events, and the longest delay", async () => {
+test("a queue: messages by state, events, and how late and how long each message was", async () => {
   const queue = new DelayQueue(memoryStore(), "mails");
   for (const id of ["a", "b"]) await queue.add({}, { id, delay: 0 });
   await queue.add({}, { id: "c", delay: "1h" });
@@ -122,21 +106,38 @@ test("a queue: messages by state, events, and the longest delay", async () => {
   const source = queueSource(queue, [worker]);
   await until("both are done", async () => (await textOf(source))[DONE] === 2);
   expect(await textOf(source)).toMatchObject({
-    'oriel_queue_messages{name="mails",state="waiting"}': 1,
-    'oriel_queue_messages{name="mails",state="due"}': 0,
-    'oriel_queue_late_seconds{name="mails"}': expect.any(Number),
+    'oriel_fleet_queue_messages{name="mails",state="waiting"}': 1,
+    'oriel_fleet_queue_messages{name="mails",state="due"}': 0,
+    'oriel_queue_lateness_seconds_count{name="mails"}': 2,
+    'oriel_queue_lateness_seconds_bucket{name="mails",le="500"}': 2,
+    'oriel_queue_handling_seconds_count{name="mails"}': 2,
   });
   await worker.close();
 });
 const DONE = 'oriel_queue_worker_messages_total{name="mails",event="completed"}';
 
-test("a series: count, extremes and quantiles of its window", async () => {
-  const series = new Series(memoryStore(), "latency", { retention: "1h" });
-  await series.recordMany([1, 2, 3, 4, 5]);
-  expect(await textOf(seriesSource(series, { span: "1h", percentiles: [50] }))).toMatchObject({
-    'oriel_series_events{name="latency"}': 5,
-    'oriel_series_mean{name="latency"}': 3,
-    'oriel_series_quantile{name="latency",quantile="0.5"}': 3,
+test("a series: a histogram of this process's values, and count, extremes and quantiles of the fleet's window", async () => {
+  const store = memoryStore();
+  const series = new Series(store, "latency", { retention: "30s", onStoreError: "local" });
+  const source = seriesSource(series, { buckets: [2, 4] });
+  await new Series(store, "latency", { retention: "30s" }).record(9);
+  await series.recordMany([1, 2, 3, 4]);
+  await series.recordMany([5], { at: Date.now() });
+  await series.recordMany([6], { at: 1000 }).catch(() => {});
+  expect(await textOf(source)).toEqual({
+    'oriel_series_values_bucket{name="latency",le="2"}': 2,
+    'oriel_series_values_bucket{name="latency",le="4"}': 4,
+    'oriel_series_values_bucket{name="latency",le="+Inf"}': 5,
+    'oriel_series_values_sum{name="latency"}': 15,
+    'oriel_series_values_count{name="latency"}': 5,
+    'oriel_fleet_series_events{name="latency"}': 6,
+    'oriel_fleet_series_mean{name="latency"}': 4,
+    'oriel_fleet_series_min{name="latency"}': 1,
+    'oriel_fleet_series_max{name="latency"}': 9,
+    'oriel_fleet_series_percentile{name="latency",percentile="50"}': 3.5,
+    'oriel_fleet_series_percentile{name="latency",percentile="90"}': expect.closeTo(7, 5),
+    'oriel_fleet_series_percentile{name="latency",percentile="99"}': expect.any(Number),
+    oriel_exporter_failed_sources: 0,
   });
   await series.close();
 });
@@ -147,6 +148,7 @@ test("a drain: rows written, and the lag of the last cycle", async () => {
   expect(fits).toBeTypeOf("function");
   const listeners = new Map<string, (reported: unknown) => void>();
   const source = drainSource("visits", {
+    isDraining: true,
     on(event, listener) {
       listeners.set(event, listener as never);
       return () => {};
@@ -159,17 +161,20 @@ test("a drain: rows written, and the lag of the last cycle", async () => {
   expect(await textOf(source)).toMatchObject({
     'oriel_drain_rows_total{name="visits"}': 3,
     'oriel_drain_events_total{name="visits"}': 2 ** 40,
-    'oriel_drain_lag_seconds{name="visits"}': 1.5,
+    'oriel_drain_lag_seconds{name="visits"}': expect.closeTo(1.5, 1),
+    'oriel_drain_active{name="visits"}': 1,
     'oriel_drain_diverged_shards{name="visits"}': 2,
   });
   emit("cycle", { diverged: 0 });
   expect((await textOf(source))['oriel_drain_lag_seconds{name="visits"}']).toBe(0);
+  emit("error", { shards: [] });
+  expect((await textOf(source))['oriel_drain_lag_seconds{name="visits"}']).toBeGreaterThan(0);
 });
 
 test("a failed source affects neither the others nor the registry; if all fail, the call rejects", async () => {
   const breaker = breakerSource(new Breaker("local", { name: "one", span: "1s", failures: 1 }));
   const other = breakerSource(new Breaker("local", { name: "two", span: "1s", failures: 1 }));
-  const broken: MetricsSource = { ...breaker, collect: () => Promise.reject(new Error("away")) };
+  const broken: MetricsSource = { metrics: breaker.metrics, collect: () => Promise.reject(new Error("away")) };
   const text = await prometheusText([broken, breaker, other]);
   expect(text.match(/# TYPE oriel_breaker_state gauge/g)).toHaveLength(1);
   expect(lines(text)).toMatchObject({
@@ -185,8 +190,8 @@ test("OpenTelemetry: counters are observed as counters, gauges as gauges", async
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
   const provider = new MeterProvider({ readers: [reader] });
   const fleet = new FleetMetrics(memoryStore(), "shop", { flush: "1h" });
-  fleet.metric("pay").recordSuccess(250);
   observeOtel(provider.getMeter("shop"), fleetSource(fleet, { scope: "both" }));
+  fleet.metric("pay").recordSuccess(250);
   await reader.forceFlush();
   const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((each) => each.metrics));
   const kinds = Object.fromEntries(metrics.map((each) => [each.descriptor.name, each.dataPointType]));

@@ -1,22 +1,28 @@
 // Windows of metrics, flow rules, and exporters for Prometheus and OpenTelemetry.
 
-export { type BreakerLike, breakerSource } from "../../exporters/breaker-source.ts";
 export type { MetricsSources } from "../../exporters/collect.ts";
-export { type DrainLike, type DrainSourceEvents, drainSource } from "../../exporters/drain-source.ts";
-export { type FleetLike, type FleetSourceOptions, fleetSource } from "../../exporters/fleet-source.ts";
-export { type DecisionLike, type LimiterLike, limiterSource } from "../../exporters/limiter-source.ts";
 export type { MetricInfo, MetricsSource, Sample } from "../../exporters/metric.ts";
 export type { ExporterOptions } from "../../exporters/options.ts";
 export { type OtelMeter, observeOtel } from "../../exporters/otel.ts";
 export { type PrometheusRegistry, prometheusText, registerPrometheus } from "../../exporters/prometheus.ts";
-export { type QueueLike, queueSource, type WorkerLike, type WorkerSourceEvents } from "../../exporters/queue-source.ts";
+export { type RegisterAllOptions, registerAll } from "../../exporters/register-all.ts";
+export { type BreakerLike, breakerSource } from "../../exporters/sources/breaker-source.ts";
+export { type DrainLike, type DrainSourceEvents, drainSource } from "../../exporters/sources/drain-source.ts";
+export { type FleetLike, type FleetSourceOptions, fleetSource } from "../../exporters/sources/fleet-source.ts";
+export { type DecisionLike, type LimiterLike, limiterSource } from "../../exporters/sources/limiter-source.ts";
+export {
+  type QueueLike,
+  queueSource,
+  type WorkerLike,
+  type WorkerSourceEvents,
+} from "../../exporters/sources/queue-source.ts";
 export {
   type SeriesLike,
   type SeriesSourceOptions,
   type StatsLike,
   seriesSource,
-} from "../../exporters/series-source.ts";
-export { type NamedWindows, type WindowSourceOptions, windowSource } from "../../exporters/window-source.ts";
+} from "../../exporters/sources/series-source.ts";
+export { type NamedWindows, type WindowSourceOptions, windowSource } from "../../exporters/sources/window-source.ts";
 export { ClusterMetric, type ClusterMetricOptions } from "../../flow/cluster-metric.ts";
 export { ClusterParamMetric, type ClusterParamMetricOptions } from "../../flow/cluster-param-metric.ts";
 export type { FlowDecision, FlowNode, TrafficShapingController, TryPassOptions } from "../../flow/controller.ts";
@@ -25,6 +31,7 @@ export { ThrottlingController, type ThrottlingOptions } from "../../flow/throttl
 export type { WarmUpOptions } from "../../flow/warm-up.ts";
 export { WarmUpController } from "../../flow/warm-up-controller.ts";
 export { WarmUpThrottlingController, type WarmUpThrottlingOptions } from "../../flow/warm-up-throttling-controller.ts";
+export { type History, type HistoryOptions, recordHistory } from "../../history/record-history.ts";
 export type { Column } from "../../kernel/contract.ts";
 export type { NanPolicy } from "../../kernel/nan.ts";
 export type { PercentileMethod } from "../../kernel/percentile/percentile.ts";

@@ -1,5 +1,5 @@
-import type { MetricView } from "../metrics/metric-view.ts";
-import { type MetricInfo, nameLabel, quantileLabel, type Sample, seconds } from "./metric.ts";
+import type { MetricView } from "../../metrics/metric-view.ts";
+import { type MetricInfo, nameLabel, type Sample, seconds } from "../metric.ts";
 
 const PER_SECOND = {
   success: "successesPerSecond",
@@ -19,7 +19,7 @@ export interface NamedView {
 /** The gauges of sliding windows of this process ("window") or of all processes ("fleet"). */
 export function viewMetrics(scope: "window" | "fleet"): MetricInfo[] {
   const isShared = scope === "fleet";
-  const where = isShared ? "of all processes: aggregate with max by (name)" : "of this process";
+  const where = isShared ? "of all processes" : "of this process";
   const gauge = (prometheus: string, otel: string, unit: string, what: string): MetricInfo => ({
     prometheus: `${scope}_${prometheus}`,
     otel: `${scope}.${otel}`,
@@ -33,7 +33,12 @@ export function viewMetrics(scope: "window" | "fleet"): MetricInfo[] {
     gauge("response_time_mean_seconds", "response_time.mean", "s", "Mean response time"),
     gauge("response_time_min_seconds", "response_time.min", "s", "Smallest response time"),
     gauge("response_time_max_seconds", "response_time.max", "s", "Largest response time"),
-    gauge("response_time_quantile_seconds", "response_time.quantile", "s", "Exact quantiles of the response times"),
+    gauge(
+      "response_time_percentile_seconds",
+      "response_time.percentile",
+      "s",
+      "Exact percentiles of the response times",
+    ),
   ];
 }
 
@@ -49,7 +54,7 @@ export function viewSamples(views: readonly NamedView[], percentiles: readonly n
     of(({ view }, name) => seconds(Number.isFinite(view.maxLatencyMs()) ? view.minLatencyMs() : Number.NaN, { name })),
     of(({ view }, name) => seconds(view.maxLatencyMs(), { name })),
     of(({ percentilesMs }, name) =>
-      percentilesMs.flatMap((ms, i) => seconds(ms, { name, quantile: quantileLabel(percentiles[i]!) })),
+      percentilesMs.flatMap((ms, i) => seconds(ms, { name, percentile: `${percentiles[i]}` })),
     ),
   ];
 }

@@ -1,8 +1,8 @@
-import { argumentError, checkKnown, show } from "../errors.ts";
-import type { MetricView } from "../metrics/metric-view.ts";
-import { placed } from "../place.ts";
-import type { MetricsSource } from "./metric.ts";
-import { checkPercentiles } from "./options.ts";
+import { argumentError, checkKnown, show } from "../../errors.ts";
+import type { MetricView } from "../../metrics/metric-view.ts";
+import { placed } from "../../place.ts";
+import type { MetricsSource } from "../metric.ts";
+import { checkPercentiles } from "../options.ts";
 import { viewMetrics, viewSamples } from "./views.ts";
 
 /** The windows of this process by their names. */
@@ -10,17 +10,20 @@ export type NamedWindows = Readonly<Record<string, MetricView>> | ReadonlyMap<st
 
 export interface WindowSourceOptions {
   /**
-   * Percentiles of response times, 0 to 100 each. Default none. The windows must keep them (their option
-   * `percentiles`).
+   * Percentiles of response times, 0 to 100 each. Default 50, 90 and 99 of the windows that keep response times (their
+   * option `percentiles`). If given, every window must keep them.
    */
   percentiles?: readonly number[] | undefined;
 }
+
+const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Gauges of `MetricWindow`s. Each process reports its own, so sums over processes are correct. Throws ARGUMENT. */
 export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
   return placed("windowSource", () => {
     checkKnown(options, ["percentiles"]);
-    const percentiles = checkPercentiles(options.percentiles ?? []);
+    const given = options.percentiles;
+    const percentiles = checkPercentiles(given ?? DEFAULT_PERCENTILES);
     if (windows === null || typeof windows !== "object")
       throw argumentError("windows", windows, "windows by their names");
     const known = windows instanceof Map ? [...windows] : Object.entries(windows);
@@ -34,7 +37,7 @@ export function windowSource(windows: NamedWindows, options: WindowSourceOptions
         const views = all.map(([name, view]) => ({
           name,
           view,
-          percentilesMs: percentiles.map((each) => view.latencyPercentileMs(each)),
+          percentilesMs: given || view.hasPercentiles ? percentiles.map((each) => view.latencyPercentileMs(each)) : [],
         }));
         return viewSamples(views, percentiles);
       },
