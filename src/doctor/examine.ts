@@ -1,7 +1,7 @@
 import { randomU32 } from "../random.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { redacted } from "../store/secrets.ts";
-import { adviceOf, type Check, isMissing, type Verdict, wordsOf, worstOf } from "./check.ts";
+import { type Check, isMissing, remedyOf, type Verdict, wordsOf, worstOf } from "./check.ts";
 import { Asker, type DoctorTarget, type NodeAddress, Unanswered } from "./connection.ts";
 import { fieldsOf, majorOf, type ServerName, serverNameOf } from "./facts.ts";
 import { messages } from "./messages.ts";
@@ -50,10 +50,12 @@ class Visit {
   readonly #checks: Check[] = [];
   readonly #opened: Asker[] = [];
   #server: ServerName | undefined;
+  #user: string;
   #mode: Mode | undefined;
 
   constructor(target: DoctorTarget, deadlineMs: number) {
     this.#target = target;
+    this.#user = target.user ?? "default";
     this.#deadlineMs = deadlineMs;
   }
 
@@ -88,7 +90,7 @@ class Visit {
     this.#checks.push(...settingsChecks(nodes));
     this.#checks.push(...(await scriptsChecks(owner, key, mode === "cluster")));
     this.#checks.push(await argumentsCheck(key, () => this.#open(node)));
-    this.#checks.push(await messages(owner, key, () => this.#open()));
+    this.#checks.push(await messages(owner, key, this.#target.prefix, () => this.#open()));
     if (written.verdict === "good") this.#checks.push(await rights(owner, this.#target.prefix, tag, nowMs));
     this.#checks.push(clock, latency);
     if (mode !== "cluster" || primaries.length > 0)
@@ -102,7 +104,7 @@ class Visit {
     const isFirst = this.#checks.length === 0;
     const text = cause === undefined ? message : wordsOf(cause);
     const words = isFirst ? text : `the server stopped answering: ${text}`;
-    this.#checks.push({ name, verdict: "unusable", text: words, ...adviceOf(cause) });
+    this.#checks.push({ name, verdict: "unusable", text: words, ...remedyOf(cause) });
   }
 
   async close(): Promise<void> {
@@ -117,10 +119,11 @@ class Visit {
 
   async #connection(asker: Asker, pong: unknown): Promise<Check> {
     const name = "connection";
-    if (pong instanceof ServerError) return { name, verdict: "unusable", text: wordsOf(pong), ...adviceOf(pong) };
-    const { isTls, address = "", user: given } = this.#target;
+    if (pong instanceof ServerError) return { name, verdict: "unusable", text: wordsOf(pong), ...remedyOf(pong) };
+    const { isTls, address = "" } = this.#target;
     const whoami = await asker.ask("ACL", "WHOAMI");
-    const user = typeof whoami === "string" ? whoami : (given ?? "default");
+    if (typeof whoami === "string") this.#user = whoami;
+    const user = this.#user;
     const facts = { tls: isTls, user };
     const text = `${isTls ? "TLS" : "no TLS"}, user ${user}`;
     if (isTls || isLocal(address)) return { name, verdict: "good", text, facts };
@@ -130,7 +133,7 @@ class Visit {
   #version(info: unknown): Check {
     const name = "version";
     if (info instanceof ServerError)
-      return { name, verdict: "unknown", text: `INFO is refused: ${wordsOf(info)}`, ...adviceOf(info) };
+      return { name, verdict: "unknown", text: `INFO is refused: ${wordsOf(info)}`, ...remedyOf(info) };
     this.#server = serverNameOf(fieldsOf(info));
     if (!this.#server) return { name, verdict: "unknown", text: "INFO names no version" };
     const { product, version, redisVersion } = this.#server;
@@ -157,9 +160,14 @@ class Visit {
     );
   }
 
+  /** Without secrets, and with missing rules as an advice. */
   #clean(check: Check): Check {
     const { secrets } = this.#target;
-    return secrets.length === 0 ? check : { ...check, text: redacted(check.text, secrets) };
+    const text = redacted(check.text, secrets);
+    const { rules = [] } = check;
+    if (rules.length === 0) return { ...check, text };
+    const where = this.#mode === "cluster" ? " on each node" : "";
+    return { ...check, text, advice: `Run ACL SETUSER ${this.#user} ${rules.join(" ")}${where}.` };
   }
 }
 

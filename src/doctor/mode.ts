@@ -1,5 +1,5 @@
 import { ServerError } from "../store/delivery/client.ts";
-import { type Check, wordsOf } from "./check.ts";
+import { type Check, rulesOf, wordsOf } from "./check.ts";
 import type { Asker, NodeAddress } from "./connection.ts";
 import { fieldsOf } from "./facts.ts";
 
@@ -76,14 +76,16 @@ async function cluster(asker: Asker): Promise<ModeFound> {
     check: { name: "mode", ...check },
     primaries,
   });
+  const rules = rulesOf([slotMap, reply]);
+  const remedy = rules.length > 0 ? { rules } : { advice: "Give every slot to a node." };
   if (primaries.length === 0)
     return found({
       verdict: "unusable",
       text: `a cluster, whose clients need CLUSTER SLOTS: ${slotMap instanceof ServerError ? wordsOf(slotMap) : "no slots"}`,
-      advice: "Allow +cluster|slots and +cluster|info, and give every slot to a node.",
+      ...remedy,
     });
   if (reply instanceof ServerError)
-    return found({ verdict: "unknown", text: `a cluster; its state is unknown: ${wordsOf(reply)}` });
+    return found({ verdict: "unknown", text: `a cluster; its state is unknown: ${wordsOf(reply)}`, rules });
   const fields = fieldsOf(reply);
   const [state, slots] = [fields.get("cluster_state"), Number(fields.get("cluster_slots_ok"))];
   const facts = { state, slots, primaries: primaries.length };

@@ -1,17 +1,33 @@
-import { type Check, isMissing } from "./check.ts";
+import type { ServerError } from "../store/delivery/client.ts";
+import { type Check, isMissing, list, patternOf, rulesOf } from "./check.ts";
 import { AFTER_KEY, COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
+import { refusedScripting } from "./scripts.ts";
 
-/** The beginnings of all keys that oriel writes, before the store's prefix. */
-export const KEY_FAMILIES = ["", "mutex:", "fence:", "waiting:", "semaphore:"];
+const LOCKS = ["Lock", "ReadWriteLock", "LockedWindow"];
+
+/** The beginnings of all keys that oriel writes, before the store's prefix, and the structures with such keys. */
+export const KEY_FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  "": ["Series", "Limiter", "ReadWriteLock", "Counters", "DelayQueue", "Breaker", "FleetMetrics"],
+  "mutex:": LOCKS,
+  "fence:": LOCKS,
+  "waiting:": LOCKS,
+  "semaphore:": ["Semaphore"],
+};
 /** The beginning of the keys of a LockedWindow, which have no store's prefix. */
 export const LOCKED_WINDOWS = "sw_counter_bytes:";
-/** The beginnings of all channels. */
-export const CHANNEL_FAMILIES = ["due:", "unlock:", "unlock:semaphore:"];
+/** The beginnings of all channels, and the structure that waits on them. */
+export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
+  "due:": "DelayQueue",
+  "unlock:": "Lock",
+  "unlock:semaphore:": "Semaphore",
+};
+/** The structures with the option `replicas`. */
+const REPLICATED = ["Series", "Counters", "DelayQueue"];
 
 /** A key of each family. */
 export function keysOf(prefix: string, tag: string): string[] {
-  return [...KEY_FAMILIES.map((family) => `${family}${prefix}{${tag}}`), `${LOCKED_WINDOWS}{${tag}}`];
+  return [...Object.keys(KEY_FAMILIES).map((family) => `${family}${prefix}{${tag}}`), `${LOCKED_WINDOWS}{${tag}}`];
 }
 
 /** How long a probe's key lives if it cannot be deleted. */
@@ -37,39 +53,49 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
       .flat()
       .filter((command) => command !== "PUBLISH"),
   );
-  const missing = new Map<string, string>();
+  const missing = new Map<string, ServerError>();
   const last = ["DEL"];
   for (const command of [...[...all].filter((each) => !last.includes(each)).sort(), ...last]) {
     const reply = await asker.ask(...words(command));
-    if (isMissing(reply)) missing.set(command, reply.message);
+    if (isMissing(reply)) missing.set(command, reply);
   }
-  const keys = await refusedKeys(asker, keysOf(prefix, tag));
-  const facts = { commands: [...missing.keys()], keys };
-  if (missing.size === 0 && keys.length === 0)
+  const keys = await refusedKeys(asker, prefix, tag);
+  const scripting = await refusedScripting(asker, key);
+  const waited = asker.connection.subscribe ? await asker.ask("WAIT", "0", "0") : undefined;
+  const optional = isMissing(waited) ? new Map([["WAIT", waited]]) : new Map<string, ServerError>();
+  const refused = [...scripting, ...missing, ...optional];
+  const facts = { commands: refused.map(([command]) => command), keys: [...keys.keys()] };
+  if (refused.length === 0 && keys.size === 0)
     return { name: "rights", verdict: "good", text: `the user may send all ${all.size} commands of the steps`, facts };
   const failing = Object.entries(COMMANDS_OF).flatMap(([structure, commands]) =>
     commands.some((each) => missing.has(each)) ? structure : [],
   );
+  const failingKeys = [...new Set([...keys.values()].flat())];
   const texts = [
+    ...(scripting.size > 0 ? [`without ${list([...scripting.keys()])}, calls of every structure fail`] : []),
     ...(missing.size > 0 ? [`without ${list([...missing.keys()])}, calls of ${list(failing)} fail`] : []),
-    ...(keys.length > 0 ? [`keys ${list(keys.map((family) => `${family}*`))} are forbidden`] : []),
+    ...(keys.size > 0 ? [`keys ${list([...keys.keys()])} are forbidden, so calls of ${list(failingKeys)} fail`] : []),
+    ...(optional.size > 0 ? [`without WAIT, calls of ${list(REPLICATED)} with the option replicas fail`] : []),
   ];
-  const advice = "Give the user the rules in the README (ACL SETUSER), or use a server that has these commands.";
-  return { name: "rights", verdict: "degraded", text: texts.join("; "), advice, facts };
+  const isNote = scripting.size + missing.size + keys.size === 0;
+  const verdict = scripting.size > 0 ? "unusable" : isNote ? "note" : "degraded";
+  const rules = [...rulesOf(refused.map(([, reply]) => reply)), ...[...keys.keys()].map((pattern) => `~${pattern}`)];
+  const remedy = rules.length > 0 ? { rules } : { advice: "Use a server that has these commands." };
+  return { name: "rights", verdict, text: texts.join("; "), ...remedy, facts };
 }
 
-/** The families in which the user may not read or write. Nothing is written, since the keys do not exist. */
-async function refusedKeys(asker: Asker, keys: readonly string[]): Promise<string[]> {
-  const refused: string[] = [];
-  for (const key of keys) {
+/**
+ * The patterns of keys which the user may not read or write, with the structures that need them. Nothing is written, since the
+ * keys do not exist.
+ */
+async function refusedKeys(asker: Asker, prefix: string, tag: string): Promise<Map<string, readonly string[]>> {
+  const refused = new Map<string, readonly string[]>();
+  const structures = [...Object.values(KEY_FAMILIES), ["LockedWindow"]];
+  for (const [i, key] of keysOf(prefix, tag).entries()) {
     const read = await asker.ask("EXISTS", key);
     const written = await asker.ask("SET", key, "0", "XX", "PX", String(KEY_LIFE_MS));
     const isRefused = [read, written].some((reply) => isMissing(reply) && /key/i.test(reply.message));
-    if (isRefused) refused.push(key.slice(0, key.indexOf("{")));
+    if (isRefused) refused.set(patternOf(key).slice(1), structures[i]!);
   }
   return refused;
-}
-
-function list(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

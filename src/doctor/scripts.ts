@@ -1,11 +1,13 @@
 import { ServerError } from "../store/delivery/client.ts";
 import { FIRST_LINE_REFUSED } from "../store/delivery/loads.ts";
 import { slotOf } from "../store/slot.ts";
-import { adviceOf, type Check, isMissing, wordsOf } from "./check.ts";
+import { type Check, isMissing, list, patternOf, remedyOf, rulesOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 
 /** The largest command that oriel sends: a batch of 256 keys, with 7 arguments each. */
 export const NEEDED_ARGUMENTS = 3 + 256 * (1 + 7);
+/** EVAL, a script, the number of keys, and a key. */
+const FEWEST_ARGUMENTS = 4;
 /** The probe asks for no more. */
 const PROBED_ARGUMENTS = 10_000;
 
@@ -24,19 +26,40 @@ async function evaluate(asker: Asker, text: string, ...words: string[]): Promise
   return sha instanceof ServerError ? reply : asker.ask("EVALSHA", String(sha), ...words);
 }
 
+/** The commands that run steps, as far as the server refuses them. Over HTTP a step is sent whole if it is unknown. */
+export async function refusedScripting(asker: Asker, key: string): Promise<Map<string, ServerError>> {
+  const probes = new Map([["EVALSHA", ["EVALSHA", "0".repeat(40), "1", key]]]);
+  if (asker.connection.subscribe) probes.set("SCRIPT LOAD", ["SCRIPT", "LOAD", "return 1"]);
+  else probes.set("EVAL", ["EVAL", "return 1", "1", key]);
+  const refused = new Map<string, ServerError>();
+  for (const [command, words] of probes) {
+    const reply = await asker.ask(...words);
+    if (isMissing(reply) && !/\bkey/i.test(reply.message)) refused.set(command, reply);
+  }
+  return refused;
+}
+
 async function script(asker: Asker, key: string): Promise<Check> {
   const name = "scripts";
+  const refused = await refusedScripting(asker, key);
+  const [reason] = refused.values();
+  if (reason) {
+    const text = `the server refuses ${list([...refused.keys()])}, which every step needs: ${wordsOf(reason)}`;
+    const rules = rulesOf([...refused.values()]);
+    return { name, verdict: "unusable", text, ...(rules.length > 0 ? { rules } : remedyOf(reason)) };
+  }
   const first = await evaluate(asker, "#!lua\nreturn _VERSION", "1", key);
   const hasOtherForm = first instanceof ServerError && FIRST_LINE_REFUSED.test(first.message);
   const reply = hasOtherForm ? await evaluate(asker, "return _VERSION", "1", key) : first;
   if (reply instanceof ServerError) {
     const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
-    return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey.", ...adviceOf(reply) };
-  }
-  const loaded = await asker.ask("SCRIPT", "LOAD", "return 1");
-  if (isMissing(loaded)) {
-    const text = `the server refuses SCRIPT LOAD, which loads the steps: ${wordsOf(loaded)}`;
-    return { name, verdict: "unusable", text, ...adviceOf(loaded) };
+    return {
+      name,
+      verdict: "unusable",
+      text,
+      advice: "Use Redis 7 or later, or Valkey.",
+      ...remedyOf(reply, patternOf(key)),
+    };
   }
   const text = `scripts run in ${reply}${hasOtherForm ? ", without their first line #!lua" : ""}`;
   return { name, verdict: "good", text, facts: { lua: reply } };
@@ -50,6 +73,9 @@ async function undeclared(asker: Asker, key: string): Promise<Check> {
     const text = "scripts may read keys that they do not declare";
     return { name, verdict: "good", text, facts: { allowed: true } };
   }
+  const declared = await evaluate(asker, "return redis.call('EXISTS', KEYS[1])", "1", key);
+  if (declared instanceof ServerError)
+    return { name, verdict: "unknown", text: `scripts may not read their own key either: ${wordsOf(declared)}` };
   return {
     name,
     verdict: "note",
@@ -66,6 +92,8 @@ async function slots(asker: Asker, key: string, isCluster: boolean): Promise<Che
   const isRefused = reply instanceof ServerError && /CROSSSLOT|same slot|different slots/i.test(reply.message);
   const facts = { oneSlotPerScript: isRefused };
   if (isCluster) return { name, verdict: "good", text: "a cluster: one script call for each slot", facts };
+  if (reply instanceof ServerError && !isRefused)
+    return { name, verdict: "unknown", text: `a script with a key of another slot is refused: ${wordsOf(reply)}` };
   if (!isRefused) return { name, verdict: "good", text: "one script call may have keys of several slots", facts };
   return {
     name,
@@ -105,22 +133,27 @@ async function functions(asker: Asker, key: string): Promise<Check> {
  */
 export async function argumentsCheck(key: string, another: () => Asker): Promise<Check> {
   const name = "arguments";
-  const accepts = async (count: number) => {
+  const send = async (count: number) => {
     const asker = another();
     try {
-      const reply = await evaluate(asker, "return 1", "1", key, ...new Array<string>(count - 4).fill("0"));
-      return !(reply instanceof ServerError);
-    } catch {
-      return false;
+      return await evaluate(asker, "return 1", "1", key, ...new Array<string>(count - FEWEST_ARGUMENTS).fill("0"));
     } finally {
       asker.connection.close();
     }
   };
+  const fewest = await send(FEWEST_ARGUMENTS);
+  if (fewest instanceof ServerError)
+    return { name, verdict: "unknown", text: `not measured, because scripts are refused: ${wordsOf(fewest)}` };
+  const accepts = (count: number) =>
+    send(count).then(
+      (reply) => !(reply instanceof ServerError),
+      () => false,
+    );
   if (await accepts(PROBED_ARGUMENTS)) {
     const text = `one command may have ${PROBED_ARGUMENTS} arguments; oriel sends at most ${NEEDED_ARGUMENTS}`;
     return { name, verdict: "good", text, facts: { atLeast: PROBED_ARGUMENTS } };
   }
-  let [accepted, refused] = [4, PROBED_ARGUMENTS];
+  let [accepted, refused] = [FEWEST_ARGUMENTS, PROBED_ARGUMENTS];
   while (refused - accepted > 1) {
     const middle = (accepted + refused) >> 1;
     if (await accepts(middle)) accepted = middle;

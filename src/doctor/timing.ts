@@ -1,5 +1,5 @@
 import { ServerError } from "../store/delivery/client.ts";
-import { type Check, wordsOf } from "./check.ts";
+import { type Check, remedyOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 
 const ROUNDS = 15;
@@ -22,7 +22,7 @@ export async function timing(asker: Asker): Promise<Measured> {
     const [wallMs, beganMs] = [Date.now(), performance.now()];
     const reply = await asker.ask("TIME");
     const elapsedMs = performance.now() - beganMs;
-    if (reply instanceof ServerError) return refused(wordsOf(reply));
+    if (reply instanceof ServerError) return refused(wordsOf(reply), reply);
     const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : [];
     if (!(seconds! > 0 && micros! >= 0)) return refused("the answer has no time");
     rounds.push({ elapsedMs, offsetMs: seconds! * 1000 + micros! / 1000 - (wallMs + elapsedMs / 2) });
@@ -61,11 +61,11 @@ function clockOf(offsetMs: number, doubtMs: number): Check {
   };
 }
 
-function refused(why: string): Measured {
+function refused(why: string, reply?: ServerError): Measured {
   const text = `TIME is refused, which every step uses: ${why}`;
   return {
     latency: { name: "latency", verdict: "unknown", text: "not measured, because TIME is refused" },
-    clock: { name: "clock", verdict: "unusable", text, advice: "Allow +time." },
+    clock: { name: "clock", verdict: "unusable", text, ...remedyOf(reply) },
     nowMs: Date.now(),
   };
 }

@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { Lock } from "../lock/lock.ts";
 import { ServerError } from "../store/delivery/client.ts";
-import { adviceOf, type Check, wordsOf } from "./check.ts";
+import { type Check, patternOf, remedyOf, wordsOf } from "./check.ts";
 import type { Asker, DoctorTarget, NodeAddress } from "./connection.ts";
 import { KEY_LIFE_MS } from "./rights.ts";
 
@@ -12,7 +12,7 @@ export async function writes(asker: Asker, key: string): Promise<Check> {
   if (!(reply instanceof ServerError)) return { name, verdict: "good", text: "the server takes writes" };
   const facts = { reply: reply.message };
   const text = `the server refuses a write: ${wordsOf(reply)}`;
-  return { name, verdict: "unusable", text, ...adviceOf(reply), facts };
+  return { name, verdict: "unusable", text, ...remedyOf(reply, patternOf(key)), facts };
 }
 
 /** The node that has `key`, which MOVED names in a cluster. Undefined if it is the connected one. */

@@ -17,6 +17,7 @@ const undeclared = { verdict: "note", facts: { allowed: false } };
 const slots = { verdict: "note", facts: { oneSlotPerScript: true } };
 const most = { verdict: "note", facts: { atMost: 3999 }, text: expect.stringContaining("oriel sends up to 2051") };
 const functions = { verdict: "note", facts: { available: false } };
+const rights = { verdict: "note", text: expect.stringMatching(/^without WAIT, .* replicas fail$/) };
 const messages = { verdict: "degraded", text: expect.stringContaining("waiters for a lock poll every 100 ms") };
 
 const EXPECTED: Record<keyof typeof RESTRICTIONS, [number, Partial<Record<CheckName, object>>]> = {
@@ -25,7 +26,7 @@ const EXPECTED: Record<keyof typeof RESTRICTIONS, [number, Partial<Record<CheckN
   "a key for each script, 3 999 arguments": [ONLY_NOTES, { arguments: most }],
   "no functions": [ONLY_NOTES, { functions }],
   "no messages": [1, { messages }],
-  "all of these": [1, { undeclared, slots, arguments: most, functions, messages }],
+  "all of these": [1, { undeclared, slots, arguments: most, functions, messages, rights }],
 };
 
 test.each(Object.entries(RESTRICTIONS))("a server with the restriction: %s", async (name, restriction) => {

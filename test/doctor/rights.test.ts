@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CheckName } from "../../src/doctor/check.ts";
 import { AFTER_KEY, COMMANDS_OF, OTHERS } from "../../src/doctor/commands.ts";
 import { CHANNEL_FAMILIES, KEY_FAMILIES, LOCKED_WINDOWS } from "../../src/doctor/rights.ts";
 import { NEEDED_ARGUMENTS } from "../../src/doctor/scripts.ts";
@@ -29,8 +30,10 @@ async function reportOfUser(...rules: string[]) {
 
 test("the doctor has the README's keys and channels, and enough arguments for each command", async () => {
   const families = (sign: string) => RULES.filter((rule) => rule.startsWith(sign)).map((rule) => rule.slice(1));
-  expect([...KEY_FAMILIES.map((family) => `${family}oriel:*`), `${LOCKED_WINDOWS}*`]).toEqual(families("~"));
-  expect(CHANNEL_FAMILIES.map((family) => `${family}oriel:*`)).toEqual(families("&"));
+  expect([...Object.keys(KEY_FAMILIES).map((family) => `${family}oriel:*`), `${LOCKED_WINDOWS}*`]).toEqual(
+    families("~"),
+  );
+  expect(Object.keys(CHANNEL_FAMILIES).map((family) => `${family}oriel:*`)).toEqual(families("&"));
   // Redis checks the number of arguments before the rights.
   const inLua = sourceFiles(["lua"], [".lua"]).flatMap(({ text }) => [
     ...text.matchAll(/\b(?:p?call|try)\(\s*["']([A-Z]+)["']/g),
@@ -94,12 +97,17 @@ test("without the right to SET, nothing else is written", async () => {
 
 test("without a family of keys, without scripts, messages, functions, INFO and ACL", async () => {
   const keys = await reportOfUser(...RULES.filter((rule) => rule !== "~fence:oriel:*"));
-  expect(keys.check("rights")).toMatchObject({ verdict: "degraded", text: "keys fence:oriel:* are forbidden" });
+  expect(keys.check("rights")).toMatchObject({
+    verdict: "degraded",
+    text: "keys fence:oriel:* are forbidden, so calls of Lock, ReadWriteLock and LockedWindow fail",
+    advice: "Run ACL SETUSER app ~fence:oriel:*.",
+  });
   expect(keys.check("steps").verdict).toBe("unusable");
   const scripts = await reportOfUser(...RULES, "-@scripting");
   expect(scripts.check("scripts")).toMatchObject({
     verdict: "unusable",
-    advice: "Give the user the rules in oriel's README.",
+    text: expect.stringMatching(/^the server refuses EVALSHA and SCRIPT LOAD, which every step needs: .*NOPERM/),
+    advice: "Run ACL SETUSER app +evalsha +script|load.",
   });
   const messages = await reportOfUser(...RULES, "-subscribe", "-fcall", "-info", "-acl");
   expect(messages.status).toBe(1);
@@ -108,12 +116,101 @@ test("without a family of keys, without scripts, messages, functions, INFO and A
     ...{ functions: "note", messages: "degraded" },
   });
   expect(messages.report.server).toBeUndefined();
+  expect(messages.check("version").advice).toBe("Run ACL SETUSER app +info.");
+  expect(messages.check("messages").advice).toBe("Run ACL SETUSER app +subscribe.");
   const channel = await reportOfUser(...RULES.filter((rule) => rule !== "&unlock:oriel:*"));
   expect(channel.check("messages")).toMatchObject({
     verdict: "degraded",
     text: expect.stringContaining("poll every 100 ms"),
   });
-  expect(channel.check("messages").advice).toBe("Give the user the rules in oriel's README.");
+  expect(channel.check("messages").advice).toBe("Run ACL SETUSER app &unlock:oriel:*.");
+  expect(await raw.keys("*")).toEqual([]);
+});
+
+const WITHOUT: [rule: string, findings: object, name: CheckName, text: RegExp, advice: string][] = [
+  [
+    "+evalsha",
+    { scripts: "unusable", arguments: "unknown", rights: "unusable", steps: "unusable" },
+    "rights",
+    /^without EVALSHA, calls of every structure fail$/,
+    "+evalsha",
+  ],
+  [
+    "+script|load",
+    { scripts: "unusable", arguments: "unknown", rights: "unusable", steps: "unusable" },
+    "rights",
+    /^without SCRIPT LOAD, calls of every structure fail$/,
+    "+script|load",
+  ],
+  [
+    "+wait",
+    { functions: "note", rights: "note" },
+    "rights",
+    /^without WAIT, calls of Series, Counters and DelayQueue with the option replicas fail$/,
+    "+wait",
+  ],
+  [
+    "+unsubscribe",
+    { functions: "note", messages: "note" },
+    "messages",
+    /; without UNSUBSCRIBE, DelayQueue, Lock and Semaphore still receive messages when a wait has ended$/,
+    "+unsubscribe",
+  ],
+  [
+    "+publish",
+    { functions: "note", messages: "degraded" },
+    "messages",
+    /NOPERM.*: a waiter for a lock asks about every 4 s .* one for a semaphore within 1.5 s/,
+    "+publish",
+  ],
+  [
+    "&unlock:semaphore:oriel:*",
+    { functions: "note", messages: "degraded" },
+    "messages",
+    /^channels unlock:semaphore:oriel:\* are forbidden. Once a Semaphore waits, all waiters of its store poll: /,
+    "&unlock:semaphore:oriel:*",
+  ],
+  [
+    "~semaphore:oriel:*",
+    { functions: "note", rights: "degraded" },
+    "rights",
+    /^keys semaphore:oriel:\* are forbidden, so calls of Semaphore fail$/,
+    "~semaphore:oriel:*",
+  ],
+  ["~oriel:*", { writes: "unusable", steps: "good" }, "writes", /NOPERM/, "~oriel:*"],
+];
+
+test.each(WITHOUT)("without the rule %s, the report names what is lost, and the rule", async (...row) => {
+  const [rule, findings, name, text, advice] = row;
+  expect(RULES).toContain(rule);
+  await raw.script("FLUSH"); // a step that is loaded already runs without SCRIPT LOAD
+  const examined = await reportOfUser(...RULES.filter((each) => each !== rule));
+  const found = Object.fromEntries(
+    Object.keys(findings).map((each) => [each, examined.check(each as CheckName).verdict]),
+  );
+  expect(found).toEqual(findings);
+  expect(examined.check(name).text).toMatch(text);
+  expect(examined.check(name)).toMatchObject({ advice: `Run ACL SETUSER app ${advice}.`, rules: [advice] });
+  expect(await raw.keys("*")).toEqual([]);
+});
+
+test("where scripts are refused for another reason, the report says that it could not look", async () => {
+  const noScripts = await reportOfUser(...RULES, "-@scripting");
+  expect(noScripts.check("arguments")).toMatchObject({
+    verdict: "unknown",
+    text: expect.stringMatching(/^not measured, because scripts are refused: .*NOPERM/),
+  });
+  const noExists = await reportOfUser(...RULES, "-exists");
+  expect(noExists.check("undeclared")).toMatchObject({
+    verdict: "unknown",
+    text: expect.stringMatching(/^scripts may not read their own key either: the user's ACL rules do not allow this/),
+  });
+  const narrow = await reportOfUser(...RULES.map((rule) => (rule === "~oriel:*" ? "~oriel:{*" : rule)));
+  expect(narrow.check("slots")).toMatchObject({
+    verdict: "unknown",
+    text: expect.stringMatching(/^a script with a key of another slot is refused: .*NOPERM/),
+  });
+  expect(narrow.status).toBe(1);
   expect(await raw.keys("*")).toEqual([]);
 });
 

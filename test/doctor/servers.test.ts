@@ -49,7 +49,9 @@ test("settings that lose data are named, with what to change", async () => {
     expect(status).toBe(1);
     expect(findings).toMatchObject({ eviction: "degraded", persistence: "degraded" });
     expect(check("eviction")).toMatchObject({
-      text: expect.stringMatching(/^maxmemory-policy is allkeys-lru: .* should be noeviction$/),
+      text: expect.stringMatching(
+        /^maxmemory-policy is allkeys-lru: .* events, locks, permits, counts and messages; it should be noeviction$/,
+      ),
       advice: expect.stringContaining("CONFIG SET maxmemory-policy noeviction"),
     });
     expect(check("persistence").text).toMatch(/^appendonly is no: /);

@@ -30,7 +30,12 @@ test("an address without a server", async () => {
   const { status, report } = await reportOf(`redis://127.0.0.1:${await freePort()}`);
   expect(status).toBe(2);
   expect(report.checks).toEqual([
-    { name: "connection", verdict: "unusable", text: expect.stringContaining("nothing accepts connections at this") },
+    {
+      name: "connection",
+      verdict: "unusable",
+      text: expect.stringContaining("nothing accepts connections at this"),
+      advice: "Start the server, or correct the host and the port.",
+    },
   ]);
 });
 
@@ -51,14 +56,23 @@ test("a port that is no Redis, or is silent, or closes connections", async () =>
 
 test("a wrong password, a missing one, a missing database, TLS to a plain port", async () => {
   const at = `127.0.0.1:${server.port}`;
-  const texts: [url: string, text: RegExp][] = [
-    [`redis://:wr%40ng@${at}`, /^the server refused the user name or password \(WRONGPASS/],
-    [`redis://nobody:${encodeURIComponent(PASSWORD)}@${at}`, /^the server refused the user name or password/],
-    [`redis://${at}`, /^the server requires a password, and none was given \(NOAUTH/],
-    [`redis://:${encodeURIComponent(PASSWORD)}@${at}/99`, /^the server does not have this database/],
+  const wrong = "Correct the user name or the password. In a URL, percent-encode both (encodeURIComponent).";
+  const texts: [url: string, text: RegExp, advice?: string][] = [
+    [`redis://:wr%40ng@${at}`, /^the server refused the user name or password \(WRONGPASS/, wrong],
+    [`redis://nobody:${encodeURIComponent(PASSWORD)}@${at}`, /^the server refused the user name or password/, wrong],
+    [
+      `redis://${at}`,
+      /^the server requires a password, and none was given \(NOAUTH/,
+      "Pass it in the URL: redis://user:password@host:port.",
+    ],
+    [
+      `redis://:${encodeURIComponent(PASSWORD)}@${at}/99`,
+      /^the server does not have this database/,
+      "Correct the number behind the port in the URL, or leave it out.",
+    ],
     [`rediss://${at}`, /^the server does not answer the TLS handshake; it may speak no TLS/],
   ];
-  for (const [url, text] of texts) {
+  for (const [url, text, advice] of texts) {
     const { status, report } = await reportOf(url, "--deadline", "300ms");
     expect(status, url).toBe(2);
     expect(report.checks).toHaveLength(1);
@@ -67,6 +81,7 @@ test("a wrong password, a missing one, a missing database, TLS to a plain port",
       verdict: "unusable",
       text: expect.stringMatching(text),
     });
+    expect(report.checks[0]!.advice, url).toBe(advice);
   }
 });
 
@@ -88,6 +103,15 @@ test("the URL may come from the environment, and no output contains a password",
   } finally {
     if (before !== undefined) process.env.REDIS_URL = before;
     else delete process.env.REDIS_URL;
+  }
+});
+
+test("a URL without --redis is answered with the option, and not repeated", async () => {
+  for (const name of ["doctor", "demo"]) {
+    const { status, stdout, stderr } = await command([name, `redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1`]);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(/^oriel: too many arguments .*; write --redis before the URL of a server\n$/);
+    expect(stderr).not.toContain(encodeURIComponent(PASSWORD));
   }
 });
 
