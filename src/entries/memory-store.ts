@@ -2,6 +2,8 @@ import { checkKnown } from "../errors.ts";
 import { decideLocally } from "../limiter/steps/decide-locally.ts";
 import { provideLocalForm } from "../limiter/steps/request.ts";
 import { placed } from "../place.ts";
+import { provideLocalForm as provideAnnounce } from "../registry/steps/announce.ts";
+import { announceLocally } from "../registry/steps/announce-locally.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
 
 /**
@@ -11,8 +13,9 @@ import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../sto
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return placed("memoryStore", () => {
-    checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]);
+    checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix", "registry"]);
     provideLocalForm(decideLocally);
+    provideAnnounce(announceLocally);
     return storeInMemory(options);
   });
 }

@@ -1,7 +1,7 @@
 // Entry `oriel/fleet` with kernels. Only exports that compute import them.
 import * as entry from "../entries/structures/fleet.ts";
 import { kernels } from "../kernel/built-in.ts";
-import { withKernels } from "../kernel/provided.ts";
+import { withKernels } from "../kernel/choose.ts";
 
 export * from "../entries/structures/fleet.ts";
 

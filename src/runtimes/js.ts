@@ -1,7 +1,7 @@
 // Entry `oriel/js` for bundles: no WebAssembly. Only exports that compute import the kernels.
 import * as api from "../entries/api.ts";
+import { withKernels } from "../kernel/choose.ts";
 import { js } from "../kernel/js/js.ts";
-import { withKernels } from "../kernel/provided.ts";
 
 export * from "../entries/api.ts";
 export { redisStore } from "../store/redis/redis-edge.ts";
@@ -13,6 +13,7 @@ export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernel
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);
 export const MetricWindow = /* @__PURE__ */ withKernels(api.MetricWindow, kernels);
+export const recordHistory = /* @__PURE__ */ withKernels(api.recordHistory, kernels);
 export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kernels);
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);

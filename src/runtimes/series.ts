@@ -1,7 +1,7 @@
 // Entry `oriel/series` with kernels. Only exports that compute import them.
 import * as entry from "../entries/structures/series.ts";
 import { kernels } from "../kernel/built-in.ts";
-import { withKernels } from "../kernel/provided.ts";
+import { withKernels } from "../kernel/choose.ts";
 
 export * from "../entries/structures/series.ts";
 

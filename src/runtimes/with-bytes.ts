@@ -1,7 +1,7 @@
 // The exports, besides `redisStore`, of the entries that contain the kernels' bytes.
 import * as api from "../entries/api.ts";
 import { kernels } from "../kernel/built-in.ts";
-import { withKernels } from "../kernel/provided.ts";
+import { withKernels } from "../kernel/choose.ts";
 
 export * from "../entries/api.ts";
 
@@ -10,6 +10,7 @@ export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernel
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);
 export const MetricWindow = /* @__PURE__ */ withKernels(api.MetricWindow, kernels);
+export const recordHistory = /* @__PURE__ */ withKernels(api.recordHistory, kernels);
 export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kernels);
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);

@@ -1,6 +1,6 @@
 // Entry `oriel` for Cloudflare Workers. It opens no TCP connection itself.
 import * as api from "../entries/api.ts";
-import { withKernels } from "../kernel/provided.ts";
+import { withKernels } from "../kernel/choose.ts";
 import { kernels } from "./kernels-workerd.ts";
 
 export * from "../entries/api.ts";
@@ -11,6 +11,7 @@ export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernel
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);
 export const MetricWindow = /* @__PURE__ */ withKernels(api.MetricWindow, kernels);
+export const recordHistory = /* @__PURE__ */ withKernels(api.recordHistory, kernels);
 export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kernels);
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);

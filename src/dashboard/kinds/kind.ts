@@ -1,0 +1,28 @@
+import type { StructureKind } from "../../registry/live.ts";
+import type { Column, RowNumbers } from "../protocol.ts";
+import type { Listed, Scope } from "../scope.ts";
+
+/** The numbers, parts and actions of one kind of structure. One file for each kind implements it; kinds.ts lists them. */
+export interface DashboardKind {
+  readonly kind: StructureKind;
+  /** The columns of the overview that `numbers` fills. */
+  readonly columns: readonly Column[];
+  /** The numbers of one row over the last `spanMs`. Absent if a kind has none. */
+  numbers?(scope: Scope, structure: Listed, spanMs: number): Promise<RowNumbers>;
+  /** Answers to `api/part?id=...&part=...`, by name. */
+  readonly parts: Readonly<Record<string, PartReader>>;
+  /** Actions of an operator at `api/action?id=...&action=...`, by name. Only called with `allowActions`. */
+  readonly actions: Readonly<Record<string, DashboardAction>>;
+}
+
+type PartReader = (scope: Scope, structure: Listed, query: URLSearchParams) => Promise<Part>;
+
+interface Part {
+  /** Sent as JSON. */
+  readonly body: unknown;
+  /** The same as CSV, for `format=csv`. */
+  readonly csv?: () => string;
+}
+
+/** Does it, and resolves to what it was done to, for the list of actions. */
+type DashboardAction = (scope: Scope, structure: Listed, query: URLSearchParams) => Promise<{ target: string }>;

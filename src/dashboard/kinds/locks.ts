@@ -1,0 +1,60 @@
+import { argumentError, OrielError } from "../../errors.ts";
+import { Lock } from "../../lock/lock.ts";
+import { readState } from "../../lock/lock-state.ts";
+import { lockKeyOf, writeKeyOf } from "../../lock/steps/keys.ts";
+import { readers } from "../../lock/steps/readers.ts";
+import type { LockPart } from "../parts.ts";
+import type { Scope } from "../scope.ts";
+import type { DashboardKind } from "./kind.ts";
+
+/** Locks: the holder and the queue. An operator may release one. */
+export const lockKind: DashboardKind = {
+  kind: "Lock",
+  columns: [],
+  async numbers(scope, { name }) {
+    const { isHeld, waitingProcesses } = await stateOf(scope, lockKeyOf(scope.store, name));
+    if (!isHeld) return {};
+    return { state: waitingProcesses === 0 ? "held" : `held, ${waitingProcesses} waiting` };
+  },
+  parts: { state: async (scope, { name }) => ({ body: await stateOf(scope, lockKeyOf(scope.store, name)) }) },
+  actions: {
+    async release(scope, { name }, query) {
+      const fence = fenceOf(query.get("target") ?? "");
+      if (!(await new Lock(scope.store, name).forceRelease({ fence })))
+        throw new OrielError("ARGUMENT", "the lock was not released: it is free, or another hold has it");
+      return { target: fence === undefined ? "the hold of another library" : `the hold with fence ${fence}` };
+    },
+  },
+};
+
+/** The state on this one of the servers that decide. */
+export const quorumLockKind: DashboardKind = { ...lockKind, kind: "QuorumLock", actions: {} };
+
+/** Read-write locks: the writer, the readers and the queue. */
+export const readWriteLockKind: DashboardKind = {
+  kind: "ReadWriteLock",
+  columns: [],
+  parts: {
+    async state(scope, { name }) {
+      const key = writeKeyOf(scope.store, name);
+      const [state, inside] = await Promise.all([stateOf(scope, key), scope.store.run(readers, key, undefined)]);
+      return { body: { ...state, readers: inside } satisfies LockPart };
+    },
+  },
+  actions: {},
+};
+
+async function stateOf(scope: Scope, key: string): Promise<LockPart> {
+  const [{ state }, nowMs] = await Promise.all([readState(scope.store, key), scope.nowMs()]);
+  const { isHeld, fence, leftMs, waitingProcesses } = state;
+  // A fence is the server's time in us when the hold began, unless the fence before was higher.
+  const heldMs = fence === null ? null : Math.max(0, Math.floor(nowMs - fence / 1000));
+  return { isHeld, fence, heldMs, leftMs: Number.isFinite(leftMs) ? leftMs : null, waitingProcesses };
+}
+
+/** "other": the hold of another library, which has no fence. */
+function fenceOf(target: string): number | undefined {
+  if (target === "other") return undefined;
+  if (!/^[1-9]\d{0,15}$/.test(target)) throw argumentError("target", target, 'the fence of the hold, or "other"');
+  return Number(target);
+}

@@ -1,0 +1,81 @@
+import type { Sink } from "../drain/sql/sink.ts";
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { isLoopback } from "./guard/hosts.ts";
+
+export interface DashboardOptions {
+  /**
+   * Each request for data needs this token: visible ASCII characters, 16 to 512. The page asks for it, or takes it from the
+   * query `?token=` of its address once, and keeps it in a cookie. Default: no token.
+   */
+  token?: string | undefined;
+  /**
+   * Host names under which the dashboard answers, such as "ops.example.com", with or without a port. Requests for other
+   * names are refused, because a foreign page may have bound its own name to this address. Default: loopback names.
+   */
+  hosts?: readonly string[] | undefined;
+  /**
+   * Decides about each request, the page's own files included: false or undefined refuses it, true allows it, and a text
+   * allows it and names the user in the list of actions. If it throws, the request is refused with 500, and a warning of the
+   * process has the error. Default: all are allowed.
+   */
+  authorize?: ((request: Request) => Authorized | Promise<Authorized>) | undefined;
+  /** Whether operators may change data, such as to reset a limit. Default false. */
+  allowActions?: boolean | undefined;
+  /** Shows ids of limits and other names of users only in part, and no payloads of messages. Default false. */
+  maskIds?: boolean | undefined;
+  /** The sinks of counters, by the counter's name. Their counts are then compared with their tables. Default: none. */
+  sinks?: Readonly<Record<string, Pick<Sink, "ledger">>> | undefined;
+}
+
+export type Authorized = boolean | string | undefined;
+
+export interface DashboardSettings {
+  token: string | undefined;
+  hosts: readonly string[];
+  authorize: (request: Request) => Authorized | Promise<Authorized>;
+  allowsActions: boolean;
+  masksIds: boolean;
+  sinks: Readonly<Record<string, Pick<Sink, "ledger">>>;
+}
+
+const KNOWN = ["token", "hosts", "authorize", "allowActions", "maskIds", "sinks"];
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
+
+/** Throws ARGUMENT, without the token. */
+export function dashboardSettings(options: DashboardOptions): DashboardSettings {
+  checkKnown(options, KNOWN);
+  const { token, hosts = LOOPBACK, authorize, allowActions = false, maskIds = false, sinks = {} } = options;
+  if (token !== undefined && (typeof token !== "string" || !/^[!-~]{16,512}$/.test(token)))
+    throw new OrielError("ARGUMENT", "token has a wrong form; it must be 16 to 512 visible ASCII characters");
+  if (!Array.isArray(hosts) || hosts.length === 0)
+    throw argumentError("hosts", hosts, "an array of one host name or more");
+  const names = hosts.map((host, i) => {
+    const name = typeof host === "string" ? host.toLowerCase() : "";
+    if (!HOST.test(name)) throw argumentError(`hosts[${i}]`, host, 'a host name such as "ops.example.com"');
+    return name;
+  });
+  if (authorize !== undefined && typeof authorize !== "function")
+    throw argumentError("authorize", authorize, "a function of a Request");
+  if (typeof allowActions !== "boolean") throw argumentError("allowActions", allowActions, "true or false");
+  if (typeof maskIds !== "boolean") throw argumentError("maskIds", maskIds, "true or false");
+  if (sinks === null || typeof sinks !== "object")
+    throw argumentError("sinks", sinks, "an object of sinks of oriel/sql");
+  for (const [name, sink] of Object.entries(sinks))
+    if (typeof sink?.ledger !== "function")
+      throw argumentError(`sinks[${JSON.stringify(name)}]`, sink, "a sink of oriel/sql");
+  const open = names.find((name) => !isLoopback(name));
+  if (open !== undefined && token === undefined && authorize === undefined)
+    throw new OrielError(
+      "ARGUMENT",
+      `hosts names ${JSON.stringify(open)}, which other machines can reach; pass token or authorize as well`,
+    );
+  return {
+    token,
+    hosts: names,
+    authorize: authorize ?? (() => true),
+    allowsActions: allowActions,
+    masksIds: maskIds,
+    sinks,
+  };
+}

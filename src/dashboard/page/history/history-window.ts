@@ -1,0 +1,60 @@
+import { change } from "../address.ts";
+import { h, setText } from "../dom.ts";
+import { duration, when } from "../format.ts";
+import { type Span, stateNow } from "../series/view-state.ts";
+import { addressOf } from "../server.ts";
+
+const SPANS_MS = [300_000, 900_000, 3_600_000, 10_800_000];
+
+/** The choice of a span, the way back from a window chosen by dragging, and the file of what is shown. */
+export class HistoryWindow {
+  readonly element: HTMLElement;
+  readonly #spans = h("div", { class: "segments", role: "group", "aria-label": "Span" });
+  readonly #back = h(
+    "button",
+    { type: "button", class: "quiet", click: () => change({ window: null }) },
+    "Back to the present",
+  );
+  readonly #shown = h("span", { class: "hint window" });
+  readonly #csv = h("a", { class: "button", download: "" }, "CSV");
+  readonly #file: Record<string, string> | undefined;
+
+  /** `file`: the structure and the part that is saved as CSV. */
+  constructor(file?: { id: string; part: string }) {
+    this.#file = file;
+    const save = file && h("div", { class: "labelled files" }, h("span", {}, "Save"), this.#csv);
+    this.element = h("div", { class: "toolbar" }, this.#spans, this.#back, save, this.#shown);
+    this.update();
+  }
+
+  /** The window of the address, as the server reads it. */
+  get query(): Record<string, number> {
+    const { fixed, spanMs } = stateNow();
+    return fixed ? { from: fixed.fromMs, to: fixed.toMs } : { span: spanMs };
+  }
+
+  /** Shows what the address says, and the window that was answered. */
+  update(shown?: Span): void {
+    const { fixed, spanMs } = stateNow();
+    const focused = [...this.#spans.children].indexOf(document.activeElement as Element);
+    this.#spans.replaceChildren(
+      ...SPANS_MS.map((ms) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(!fixed && spanMs === ms),
+            click: () => change({ span: ms, window: null }),
+          },
+          duration(ms),
+        ),
+      ),
+    );
+    (this.#spans.children[focused] as HTMLElement | undefined)?.focus();
+    this.#back.hidden = !fixed;
+    if (!shown) return;
+    const { fromMs, toMs } = shown;
+    setText(this.#shown, `${fixed ? "" : "Live: "}${when(fromMs)} – ${when(toMs)} (${duration(toMs - fromMs)})`);
+    if (this.#file) this.#csv.href = addressOf("part", { ...this.#file, from: fromMs, to: toMs, format: "csv" });
+  }
+}

@@ -1,0 +1,160 @@
+import type { StructureEntry } from "../protocol.ts";
+import { placeNow } from "./address.ts";
+import { h, setText } from "./dom.ts";
+import type { Panel } from "./kinds/panel.ts";
+import { panelOf } from "./kinds/panels.ts";
+import { loginForm } from "./login.ts";
+import { HealthStrip } from "./overview/health-strip.ts";
+import { OverviewPage } from "./overview/overview.ts";
+import { ask, Live, login, type PageOverview, TokenNeeded } from "./server.ts";
+import { themeButton } from "./theme.ts";
+
+const strip = new HealthStrip();
+const main = h("main", { id: "main", tabindex: "-1" });
+const RETRY_MS = 2000;
+
+let overview: PageOverview | undefined;
+let list: OverviewPage | undefined;
+let open: { id: string; panel: Panel } | undefined;
+
+const live = new Live({
+  health(health) {
+    const isBack = overview?.health.state === "down" && health.state === "up";
+    if (overview) overview = { ...overview, health };
+    strip.show(health);
+    if (isBack) void load();
+  },
+  rows: (rows) => list?.numbers(rows),
+  changed: () => void load(),
+  reached(isReached) {
+    if (!isReached) strip.unreached();
+    else if (!overview || overview.structures.length === 0) void load();
+  },
+});
+
+/** Asks for the list of structures, and shows the place that the address names. */
+async function load(): Promise<void> {
+  try {
+    overview = await ask<PageOverview>("overview");
+    strip.show(overview.health);
+    list?.show(overview);
+    open?.panel.overview?.(overview);
+    show();
+  } catch (error) {
+    if (error instanceof TokenNeeded) main.replaceChildren(loginForm(() => void load()));
+    else {
+      strip.unreached();
+      setTimeout(() => void load(), RETRY_MS);
+    }
+  }
+}
+
+function show(): void {
+  if (!overview) return;
+  const { kind, name } = placeNow();
+  if (kind === undefined || name === undefined) {
+    showList(overview);
+    return;
+  }
+  const entry = overview.structures.find(
+    (each) => each.kind === kind && (each.name === name || `~${each.id}` === name),
+  );
+  if (entry) {
+    showPanel(entry, overview);
+    return;
+  }
+  closePanel();
+  list = undefined;
+  document.title = "oriel";
+  main.replaceChildren(
+    backLink(),
+    h("h1", { class: "title" }, name.slice(0, 200)),
+    h("p", {}, `No process has announced this ${kind.slice(0, 50)} within the last days.`),
+  );
+}
+
+function showList(known: PageOverview): void {
+  closePanel();
+  if (list) {
+    list.update();
+    return;
+  }
+  document.title = "oriel";
+  list = new OverviewPage(known, () => list && live.show(list.visibleIds, list.spanMs));
+  main.replaceChildren(list.element);
+  list.update();
+  live.show(list.visibleIds, list.spanMs);
+}
+
+function showPanel(entry: StructureEntry, known: PageOverview): void {
+  list?.close();
+  list = undefined;
+  if (open?.id === entry.id) {
+    open.panel.update();
+    return;
+  }
+  closePanel();
+  const panel = panelOf(entry.kind)(entry, known);
+  open = { id: entry.id, panel };
+  const title = h(
+    "h1",
+    { class: "title", title: entry.name.slice(0, 1000) },
+    entry.name === "" ? "(no name)" : entry.name,
+  );
+  document.title = `${entry.name.slice(0, 60)} · oriel`;
+  main.replaceChildren(
+    h("div", { class: "crumbs" }, backLink(), h("span", { class: "kind" }, entry.kind)),
+    title,
+    panel.element,
+  );
+  panel.update();
+  live.show([], 300_000);
+  main.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function closePanel(): void {
+  open?.panel.close();
+  open = undefined;
+}
+
+function backLink(): HTMLElement {
+  return h("a", { href: "#/", class: "back" }, "← All structures");
+}
+
+addEventListener("hashchange", show);
+addEventListener("oriel:place", show);
+addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as Element).tagName);
+  if (event.key !== "/" || isTyping || !list) return;
+  event.preventDefault();
+  list.focusSearch();
+});
+
+const brand = h("a", { href: "#/", class: "brand" }, "oriel");
+const head = h("header", { class: "top" }, brand, strip.element, themeButton());
+document.body.append(
+  h("a", { href: "#main", class: "skip", click: skip }, "Skip to the content"),
+  head,
+  strip.alert,
+  main,
+);
+setText(main, "Loading…");
+void start();
+
+/** The token may come with the address once. It does not stay there. */
+async function start(): Promise<void> {
+  const url = new URL(location.href);
+  const token = url.searchParams.get("token");
+  if (token !== null) {
+    await login(token).catch(() => {}); // then the form asks for it
+    url.searchParams.delete("token");
+    history.replaceState(null, "", url);
+  }
+  await load();
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  main.focus();
+}

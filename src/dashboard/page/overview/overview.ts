@@ -1,0 +1,215 @@
+import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
+import { change, placeNow } from "../address.ts";
+import { h, setText } from "../dom.ts";
+import { counted, whole } from "../format.ts";
+import { ask, type PageOverview } from "../server.ts";
+import { emptyState } from "./empty-state.ts";
+import { choiceOf, isColumn, listed } from "./list.ts";
+import { fillRow, makeRow, type StructureRow } from "./row.ts";
+import { VirtualRows } from "./virtual-rows.ts";
+
+const TITLES: Record<Column, string> = {
+  rate: "Rate /s",
+  p50: "p50",
+  p90: "p90",
+  p99: "p99",
+  max: "Max",
+  denied: "Denied",
+  lag: "Lag",
+};
+const SPANS: [string, number][] = [
+  ["1 min", 60_000],
+  ["5 min", 300_000],
+  ["15 min", 900_000],
+  ["1 h", 3_600_000],
+];
+const DEFAULT_SPAN = 300_000;
+/** A sort by a number is renewed this often. */
+const SORT_MS = 10_000;
+
+/** All structures: search, sort, and the numbers of the rows on the screen. */
+export class OverviewPage {
+  readonly element: HTMLElement;
+  readonly #numbers = new Map<string, RowNumbers>();
+  readonly #search = h("input", {
+    type: "search",
+    placeholder: "Search  /",
+    "aria-label": "Search structures",
+    input: () => this.#onSearch(),
+  });
+  readonly #span = h(
+    "select",
+    { "aria-label": "Span of the numbers", change: () => change({ span: this.#span.value }) },
+    ...SPANS.map(([text, ms]) => h("option", { value: ms }, `last ${text}`)),
+  );
+  readonly #kinds = h("div", { class: "chips", role: "group", "aria-label": "Kind" });
+  readonly #count = h("p", { class: "hint", role: "status" });
+  readonly #heads: Record<string, HTMLElement> = {};
+  readonly #table = h("div", { class: "table", role: "table", "aria-label": "Structures" });
+  readonly #viewport = h("div", {
+    class: "viewport",
+    role: "rowgroup",
+    tabindex: "0",
+    "aria-label": "Structures, arrow keys move between them",
+  });
+  readonly #toolbar = h("div", { class: "toolbar" }, this.#search, this.#span, this.#kinds);
+  readonly #empty = h("div", { class: "empty", hidden: true });
+  readonly #rows: VirtualRows<StructureRow>;
+  #overview: PageOverview;
+  #list: StructureEntry[] = [];
+  #sorting = 0;
+
+  constructor(overview: PageOverview, onShown: () => void) {
+    this.#overview = overview;
+    const space = h("div", { class: "space", role: "presentation" });
+    this.#viewport.append(space);
+    this.#table.append(this.#headRow(), this.#viewport);
+    this.element = h(
+      "section",
+      { class: "overview", "aria-labelledby": "overview-title" },
+      h("h1", { id: "overview-title", class: "visually-hidden" }, "Structures"),
+      this.#toolbar,
+      this.#table,
+      this.#empty,
+      this.#count,
+    );
+    this.#rows = new VirtualRows(
+      this.#viewport,
+      space,
+      makeRow,
+      (row, i) => fillRow(row, this.#list[i]!, this.#numbers.get(this.#list[i]!.id), i),
+      onShown,
+    );
+  }
+
+  get spanMs(): number {
+    return Number(placeNow().query.get("span")) || DEFAULT_SPAN;
+  }
+
+  /** Ids of the rows on the screen. */
+  get visibleIds(): string[] {
+    return this.#rows.visible.flatMap((i) => this.#list[i]?.id ?? []);
+  }
+
+  show(overview: PageOverview): void {
+    this.#overview = overview;
+    this.update();
+  }
+
+  numbers(rows: Record<string, RowNumbers>): void {
+    for (const [id, row] of Object.entries(rows)) this.#numbers.set(id, row);
+    this.#rows.refresh();
+  }
+
+  focusSearch(): void {
+    this.#search.focus();
+  }
+
+  /** Reads the address. */
+  update(): void {
+    const { query } = placeNow();
+    const choice = choiceOf(query);
+    if (document.activeElement !== this.#search) this.#search.value = choice.search;
+    if (this.#span.value !== String(this.spanMs)) this.#numbers.clear();
+    this.#span.value = String(this.spanMs);
+    this.#drawKinds(choice.kind);
+    for (const [name, head] of Object.entries(this.#heads))
+      head.setAttribute("aria-sort", name !== choice.sort ? "none" : choice.isRising ? "ascending" : "descending");
+    this.#draw();
+    clearTimeout(this.#sorting);
+    if (isColumn(choice.sort)) void this.#sortByNumbers();
+  }
+
+  close(): void {
+    clearTimeout(this.#sorting);
+  }
+
+  #draw(): void {
+    const { structures } = this.#overview;
+    this.#list = listed(structures, choiceOf(placeNow().query), this.#numbers);
+    this.#table.setAttribute("aria-rowcount", String(this.#list.length + 1));
+    this.#table.classList.toggle(
+      "with-denied",
+      structures.some(({ columns }) => columns.includes("denied")),
+    );
+    this.#table.classList.toggle(
+      "with-lag",
+      structures.some(({ columns }) => columns.includes("lag")),
+    );
+    this.#empty.hidden = this.#list.length > 0;
+    this.#table.hidden = this.#list.length === 0;
+    this.#toolbar.hidden = structures.length === 0;
+    if (this.#list.length === 0) this.#empty.replaceChildren(emptyState(this.#overview));
+    const shown = this.#list.length === structures.length ? "" : `${whole(this.#list.length)} of `;
+    setText(
+      this.#count,
+      `${shown}${counted(structures.length, "structure")}, ${counted(this.#overview.processes.length, "process")}`,
+    );
+    this.#rows.reset(this.#list.length);
+  }
+
+  async #sortByNumbers(): Promise<void> {
+    const before = placeNow().query.toString();
+    try {
+      const rows = await ask<Record<string, RowNumbers>>("rank", { span: this.spanMs });
+      if (placeNow().query.toString() !== before || !this.element.isConnected) return;
+      for (const [id, row] of Object.entries(rows)) this.#numbers.set(id, row);
+      this.#draw();
+    } catch {
+      // The stream tells why.
+    }
+    if (this.element.isConnected) this.#sorting = window.setTimeout(() => void this.#sortByNumbers(), SORT_MS);
+  }
+
+  #onSearch(): void {
+    change({ q: this.#search.value }, true);
+  }
+
+  #drawKinds(chosen: string | null): void {
+    const counts = new Map<string, number>();
+    for (const { kind } of this.#overview.structures) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const chip = (kind: string | null, text: string, count: number) =>
+      h(
+        "button",
+        { type: "button", class: "chip", "aria-pressed": String(kind === chosen), click: () => change({ kind }) },
+        text,
+        h("span", { class: "count" }, whole(count)),
+      );
+    const focused = [...this.#kinds.children].indexOf(document.activeElement as Element);
+    this.#kinds.replaceChildren(
+      ...(counts.size > 1 || chosen !== null ? [chip(null, "All", this.#overview.structures.length)] : []),
+      ...(counts.size > 1 || chosen !== null ? [...counts].map(([kind, count]) => chip(kind, kind, count)) : []),
+    );
+    (this.#kinds.children[focused] as HTMLElement | undefined)?.focus();
+  }
+
+  #headRow(): HTMLElement {
+    const head = (name: string, text: string, className: string) => {
+      const cell = h(
+        "div",
+        { role: "columnheader", class: className, "aria-sort": "none" },
+        h("button", { type: "button", click: () => this.#onSort(name) }, text),
+      );
+      this.#heads[name] = cell;
+      return cell;
+    };
+    return h(
+      "div",
+      { role: "rowgroup", class: "head" },
+      h(
+        "div",
+        { role: "row", class: "row", "aria-rowindex": "1" },
+        head("name", "Name", "name"),
+        h("div", { role: "columnheader", class: "trend" }, "Events"),
+        ...COLUMNS.map((name) => head(name, TITLES[name], `number ${name}`)),
+      ),
+    );
+  }
+
+  #onSort(name: string): void {
+    const { sort, isRising } = choiceOf(placeNow().query);
+    const isFirstRising = name === "name";
+    if (sort !== name) change({ sort: name === "name" ? null : name, order: null }, true);
+    else change({ order: isRising === isFirstRising ? (isFirstRising ? "down" : "up") : null }, true);
+  }
+}

@@ -1,0 +1,63 @@
+import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
+import { addressOf, placeNow } from "../address.ts";
+import { h, setText } from "../dom.ts";
+import { age, number } from "../format.ts";
+import { Spark } from "./spark.ts";
+import type { RowView } from "./virtual-rows.ts";
+
+export interface StructureRow extends RowView {
+  readonly link: HTMLAnchorElement;
+  readonly kind: HTMLElement;
+  readonly note: HTMLElement;
+  readonly spark: Spark;
+  readonly cells: ReadonlyMap<Column, HTMLElement>;
+}
+
+/** Makes an empty row. */
+export function makeRow(): StructureRow {
+  const link = h("a", { tabindex: "-1" });
+  const kind = h("span", { class: "kind" });
+  const note = h("span", { class: "note" });
+  const spark = new Spark();
+  const cells = new Map(COLUMNS.map((name) => [name, h("div", { role: "cell", class: `number ${name}` })] as const));
+  const element = h(
+    "div",
+    { role: "row", class: "row" },
+    h("div", { role: "cell", class: "name" }, link, h("span", { class: "under" }, kind, note)),
+    h("div", { role: "cell", class: "trend" }),
+    ...cells.values(),
+  );
+  element.children[1]!.append(spark.element);
+  return { element, focus: link, link, kind, note, spark, cells };
+}
+
+/** Shows a structure in a row, at its place in the list. */
+export function fillRow(
+  { element, link, kind, note, spark, cells }: StructureRow,
+  entry: StructureEntry,
+  numbers: RowNumbers | undefined,
+  index: number,
+): void {
+  element.setAttribute("aria-rowindex", String(index + 2));
+  setText(link, entry.name === "" ? "(no name)" : entry.name.slice(0, 300));
+  const span = placeNow().query.get("span");
+  link.href = addressOf(entry, span);
+  setText(kind, entry.kind);
+  const trouble = numbers?.error ?? (entry.conflict ? "settings differ between processes" : undefined);
+  const state = numbers?.state || (entry.processes === 0 ? "idle" : "");
+  setText(note, trouble !== undefined ? `▲ ${trouble}` : numbers?.isBad ? `■ ${state}` : state);
+  note.title = trouble ?? "";
+  note.classList.toggle("warn", trouble !== undefined);
+  note.classList.toggle("bad", trouble === undefined && numbers?.isBad === true);
+  spark.show(numbers?.spark);
+  for (const [name, cell] of cells) {
+    const has = entry.columns.includes(name);
+    const value = numbers?.[name];
+    setText(cell, has && numbers && !numbers.error ? textOf(name, value) : "");
+    cell.title = typeof value === "number" ? String(value) : "";
+  }
+}
+
+function textOf(name: Column, value: number | null | undefined): string {
+  return name === "lag" && typeof value === "number" ? age(value) : number(value);
+}

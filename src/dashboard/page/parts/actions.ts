@@ -1,0 +1,84 @@
+import type { AuditEntry, StructureEntry } from "../../protocol.ts";
+import { confirmed } from "../confirm.ts";
+import { h, setText } from "../dom.ts";
+import { when } from "../format.ts";
+import { act, ask, type PageOverview } from "../server.ts";
+
+const SHOWN = 50;
+
+interface Choice {
+  /** Its name on the server. */
+  readonly action: string;
+  readonly label: string;
+  /** For screen readers, if the label alone does not name the target. */
+  readonly description?: string;
+  readonly target: string;
+  readonly question: string;
+  readonly yes: string;
+  readonly isHarmless?: boolean;
+  /** Further parameters. */
+  readonly query?: Record<string, string>;
+}
+
+/** The actions that an operator may take on a structure, and those that were taken. */
+export class Actions {
+  readonly element: HTMLElement;
+  readonly #structure: StructureEntry;
+  readonly #form: string;
+  readonly #onDone: () => void;
+  readonly #answer = h("p", { role: "status", class: "hint" });
+  readonly #log = h("ol", { class: "log" });
+
+  constructor(structure: StructureEntry, { form, allowsActions }: PageOverview, onDone: () => void) {
+    this.#structure = structure;
+    this.#form = form;
+    this.#onDone = onDone;
+    this.element = h(
+      "section",
+      { class: "card", "aria-labelledby": "log-title" },
+      h("h2", { id: "log-title" }, "Actions"),
+      this.#answer,
+      this.#log,
+      !allowsActions &&
+        h("p", { class: "hint" }, "This dashboard only reads. Start it with --allow-actions to act here."),
+    );
+    void this.#showLog().catch(() => {});
+  }
+
+  /** A button that asks first. Empty if the action is not offered. */
+  button({ action, label, description, isHarmless, ...choice }: Choice): HTMLElement | "" {
+    if (!this.#structure.actions.includes(action)) return "";
+    const className = isHarmless ? "" : "danger";
+    const click = () => void this.act(action, choice);
+    return h("button", { type: "button", class: className, "aria-label": description, click }, label);
+  }
+
+  /** Asks, acts, and shows what came of it. */
+  async act(
+    action: string,
+    { target, question, yes, query }: Pick<Choice, "target" | "question" | "yes" | "query">,
+  ): Promise<void> {
+    if (!(await confirmed(question, yes))) return;
+    try {
+      const done = await act<{ target: string }>({ ...query, id: this.#structure.id, action, target }, this.#form);
+      setText(this.#answer, `Done: ${action} ${done.target}`);
+    } catch (error) {
+      setText(this.#answer, (error as Error).message);
+    }
+    this.#onDone();
+    await this.#showLog().catch(() => {});
+  }
+
+  async #showLog(): Promise<void> {
+    const { kind, name } = this.#structure;
+    const entries = await ask<AuditEntry[]>("audit");
+    // The list of actions cuts long names.
+    const own = entries.filter((each) => each.kind === kind && name.startsWith(each.name.replace(/…$/, "")));
+    const lines = own
+      .slice(0, SHOWN)
+      .map(({ atMs, action, target, by }) =>
+        h("li", {}, h("time", {}, when(atMs)), ` ${action} `, h("code", {}, target), by === null ? "" : ` by ${by}`),
+      );
+    this.#log.replaceChildren(...(lines.length > 0 ? lines : [h("li", { class: "hint none" }, "Nothing yet.")]));
+  }
+}

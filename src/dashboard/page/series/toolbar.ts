@@ -1,0 +1,115 @@
+import { change } from "../address.ts";
+import { h, setText } from "../dom.ts";
+import { duration, when } from "../format.ts";
+import { addressOf } from "../server.ts";
+import { moveBy, type Span, stateNow, zoomBy } from "./view-state.ts";
+
+const SPANS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000];
+const DRAGS = [
+  ["zoom", "Zoom"],
+  ["a", "Window A"],
+  ["b", "Window B"],
+] as const;
+
+/** The choice of a window, what dragging does, the limit of "share below", and the files. */
+export class Toolbar {
+  readonly element: HTMLElement;
+  readonly #spans = h("div", { class: "segments", role: "group", "aria-label": "Span" });
+  readonly #drags = h("div", { class: "segments", role: "group", "aria-label": "What dragging over a chart chooses" });
+  readonly #scale = h(
+    "select",
+    { id: "scale", change: () => change({ scale: this.#scale.value }) },
+    h("option", { value: "" }, "auto"),
+    h("option", { value: "linear" }, "linear"),
+    h("option", { value: "log" }, "logarithmic"),
+  );
+  readonly #below = h("input", {
+    id: "below",
+    type: "number",
+    step: "any",
+    placeholder: "value",
+    change: () => change({ below: this.#below.value }),
+  });
+  readonly #window = h("p", { class: "hint window", role: "status" });
+  readonly #csv = h("a", { download: "view.csv" }, "CSV");
+  readonly #json = h("a", { download: "view.json" }, "JSON");
+  readonly #id: string;
+  readonly #spansMs: readonly number[];
+
+  constructor(id: string, retentionMs: number, shown: () => Span | undefined) {
+    this.#id = id;
+    this.#spansMs = [...SPANS.filter((ms) => ms < retentionMs), retentionMs];
+    const with_ = (act: (span: Span) => void) => () => {
+      const span = shown();
+      if (span) act(span);
+    };
+    const button = (text: string, label: string, act: (span: Span) => void) =>
+      h("button", { type: "button", "aria-label": label, title: label, click: with_(act) }, text);
+    this.element = h(
+      "div",
+      { class: "toolbar series-tools" },
+      this.#spans,
+      h(
+        "div",
+        { class: "segments", role: "group", "aria-label": "Move and zoom" },
+        button("←", "Earlier", (span) => moveBy(span, -0.5)),
+        button("−", "Zoom out", (span) => zoomBy(span, 2)),
+        button("+", "Zoom in", (span) => zoomBy(span, 0.5)),
+        button("→", "Later", (span) => moveBy(span, 0.5)),
+      ),
+      h("div", { class: "labelled" }, h("span", {}, "Drag"), this.#drags),
+      h("div", { class: "labelled" }, h("label", { for: "below" }, "Share below"), this.#below),
+      h("div", { class: "labelled" }, h("label", { for: "scale" }, "Scale"), this.#scale),
+      h("div", { class: "labelled files" }, h("span", {}, "Save"), this.#csv, this.#json),
+      this.#window,
+    );
+  }
+
+  /** Shows what the address says. */
+  update(shown: Span | undefined): void {
+    const { fixed, spanMs, drag, below, scale } = stateNow();
+    const [focusedSpan, focusedDrag] = [focusIn(this.#spans), focusIn(this.#drags)];
+    this.#spans.replaceChildren(
+      ...this.#spansMs.map((ms) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(!fixed && Math.min(spanMs, this.#spansMs.at(-1)!) === ms),
+            click: () => change({ span: ms, window: null }),
+          },
+          duration(ms),
+        ),
+      ),
+    );
+    this.#drags.replaceChildren(
+      ...DRAGS.map(([name, text]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(drag === name),
+            click: () => change({ drag: name === "zoom" ? null : name }, true),
+          },
+          text,
+        ),
+      ),
+    );
+    (this.#spans.children[focusedSpan] as HTMLElement | undefined)?.focus();
+    (this.#drags.children[focusedDrag] as HTMLElement | undefined)?.focus();
+    if (document.activeElement !== this.#below) this.#below.value = below === undefined ? "" : String(below);
+    this.#scale.value = scale ?? "";
+    if (!shown) return;
+    setText(
+      this.#window,
+      `${fixed ? "" : "Live: "}${when(shown.fromMs)} – ${when(shown.toMs)} (${duration(shown.toMs - shown.fromMs)})`,
+    );
+    const query = { id: this.#id, part: "view", from: shown.fromMs, to: shown.toMs, below };
+    this.#csv.href = addressOf("part", { ...query, format: "csv" });
+    this.#json.href = addressOf("part", { ...query, format: "json" });
+  }
+}
+
+function focusIn(group: HTMLElement): number {
+  return [...group.children].indexOf(document.activeElement as Element);
+}

@@ -1,0 +1,62 @@
+import type { Answers } from "./answers.ts";
+import type { StreamEvents } from "./protocol.ts";
+
+/** Time between two answers to one page. */
+const TICK_MS = 2000;
+
+/**
+ * Server-sent events for one page: health, the numbers of the rows on its screen, and a notice when the list has changed.
+ * Nothing is asked for after the page has gone, and a tick waits for the one before it.
+ */
+export function streamOf(answers: Answers, ids: readonly string[], spanMs: number): ReadableStream<Uint8Array> {
+  const text = new TextEncoder();
+  let isOver = false;
+  let wake = () => {};
+  let fingerprint: string | undefined;
+
+  async function tick(send: <Name extends keyof StreamEvents>(name: Name, data: StreamEvents[Name]) => void) {
+    const health = await answers.health.read();
+    if (isOver) return;
+    send("health", health);
+    if (health.state === "down") return;
+    const structures = await answers.scope.structures();
+    const now = JSON.stringify(
+      structures.map(({ id, processes, version, conflict }) => [id, processes, version, !!conflict]),
+    );
+    if (fingerprint !== undefined && now !== fingerprint) send("changed", { nowMs: Date.now() });
+    fingerprint = now;
+    if (ids.length > 0) {
+      const rows = await answers.rows(ids, spanMs);
+      if (!isOver) send("rows", rows);
+    }
+  }
+
+  return new ReadableStream({
+    async start(controller) {
+      const run = async () => {
+        while (!isOver) {
+          await tick((name, data) =>
+            controller.enqueue(text.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)),
+          ).catch((error: unknown) => {
+            // The health in the next tick shows it.
+            if (!(error instanceof Error)) throw error;
+          });
+          // A page that does not read is not written to.
+          if (!isOver)
+            await new Promise<void>((resolve) => {
+              const timer = setTimeout(resolve, TICK_MS);
+              wake = () => {
+                clearTimeout(timer);
+                resolve();
+              };
+            });
+        }
+      };
+      void run();
+    },
+    cancel() {
+      isOver = true;
+      wake();
+    },
+  });
+}

@@ -1,0 +1,3 @@
+// Entry `oriel/dashboard`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/dashboard.ts";

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { dashboard } from "../../src/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/dashboard/options.ts";
+import type { AuditEntry } from "../../src/dashboard/protocol.ts";
+import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../src/entries/index.ts";
+import { oncePerFile } from "../harness/ends.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
+import { act, openPageOf } from "./acting.ts";
+import { entryOf, get, json, sceneOn } from "./scene.ts";
+
+const redis = oncePerFile(() => startRedis({ tcp: true }));
+const POLICIES = {
+  "sliding-window": slidingWindow({ limit: 1, span: "1h" }),
+  "fixed-window": fixedWindow({ limit: 1, span: "1h" }),
+  "leaky-bucket": leakyBucket({ capacity: 1, span: "1h" }),
+  gcra: gcra({ limit: 1, burst: 1, span: "1h" }),
+  concurrency: concurrency({ limit: 1, lease: "1h" }),
+};
+
+async function limited(name: string, options: DashboardOptions, policies = [POLICIES["sliding-window"]]) {
+  const { store, announced } = sceneOn((await redis()).url);
+  const limiter = new Limiter(store, policies, { name });
+  await limiter.take("203.0.113.7");
+  expect((await limiter.take("203.0.113.7")).allowed).toBe(false);
+  await announced(1);
+  const board = dashboard(store, options);
+  const { id, actions } = await entryOf(board, "Limiter", name);
+  return { limiter, page: await openPageOf(board), id, actions };
+}
+
+describe("a reset of an id", () => {
+  it.each(Object.entries(POLICIES))("lets the next call of the id pass: %s", async (kind, policy) => {
+    const { limiter, page, id, actions } = await limited(`reset ${kind}`, { allowActions: true }, [policy]);
+    expect(actions).toEqual(["block", "reset"]);
+    const response = await act(page, { id, action: "reset", target: "203.0.113.7" });
+    expect([response.status, await response.json()]).toEqual([200, { target: "203.0.113.7" }]);
+    expect((await limiter.take("203.0.113.7")).allowed).toBe(true);
+  });
+
+  it("is kept in the list of actions, with the user that authorize names", async () => {
+    const { page, id } = await limited("audited", { allowActions: true, authorize: () => "ada" });
+    await act(page, { id, action: "reset", target: "203.0.113.7" });
+    const [entry] = await json<AuditEntry[]>(get(page.board, "api/audit"));
+    expect(entry).toMatchObject({
+      action: "reset",
+      kind: "Limiter",
+      name: "audited",
+      target: "203.0.113.7",
+      by: "ada",
+    });
+    expect(Math.abs(entry!.atMs - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("shows ids in part with maskIds", async () => {
+    const { page, id } = await limited("masked", { allowActions: true, maskIds: true });
+    await act(page, { id, action: "reset", target: "203.0.113.7" });
+    const [entry] = await json<AuditEntry[]>(get(page.board, "api/audit"));
+    expect(entry!.target).toBe("2…7");
+  });
+
+  it("is refused without allowActions, and is not offered", async () => {
+    const { limiter, page, id, actions } = await limited("read only", {});
+    expect(actions).toEqual([]);
+    const response = await act(page, { id, action: "reset", target: "203.0.113.7" });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("allows no actions");
+    expect((await limiter.take("203.0.113.7")).allowed).toBe(false);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["another site's origin", { origin: "http://evil.example" }],
+    ["another port's origin", { origin: "http://localhost:9999" }],
+    ["a sandboxed page", { origin: "null" }],
+    ["a cross-site request", { "sec-fetch-site": "cross-site" }],
+    ["a same-site request", { "sec-fetch-site": "same-site" }],
+    ["a navigation", { "sec-fetch-site": "none" }],
+    ["no secret", { "x-oriel-form": "" }],
+    ["another secret", { "x-oriel-form": "0".repeat(32) }],
+    ["no cookie", { cookie: "" }],
+    ["an empty secret and cookie", { cookie: "oriel_dashboard_form=", "x-oriel-form": "" }],
+  ])("is refused with %s", async (_, headers) => {
+    const { limiter, page, id } = await limited(`forged ${_}`, { allowActions: true });
+    const response = await act(page, { id, action: "reset", target: "203.0.113.7" }, headers);
+    expect(response.status).toBe(403);
+    expect((await limiter.take("203.0.113.7")).allowed).toBe(false);
+  });
+
+  it.each([
+    [{ action: "reset", target: "" }, 'target is ""; it must be the id whose counts are reset'],
+    [{ action: "drop", target: "x" }, 'action is "drop"; it must be one of block, reset for Limiter'],
+    [{ action: "constructor", target: "x" }, "it must be one of block, reset for Limiter"],
+    [{ id: "none", action: "reset", target: "x" }, "id names no structure of the registry"],
+  ])("%o is refused with one clear error", async (query, message) => {
+    const { page, id } = await limited(`wrong ${JSON.stringify(query)}`, { allowActions: true });
+    const response = await act(page, { id, ...query });
+    expect(response.status).toBe(400);
+    expect((await json<{ error: string }>(response)).error).toContain(message);
+  });
+});

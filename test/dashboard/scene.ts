@@ -1,0 +1,85 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Dashboard, dashboard } from "../../src/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/dashboard/options.ts";
+import type { Overview, StructureEntry } from "../../src/dashboard/protocol.ts";
+import { Lock, Series } from "../../src/entries/index.ts";
+import { readRegistry } from "../../src/registry/read-registry.ts";
+import type { WatchedStore } from "../../src/store/contract.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { atEnd } from "../harness/ends.ts";
+import { until } from "../harness/until.ts";
+
+/** A store whose structures announce themselves at once, since its monotonic clock can be stepped. */
+export interface Scene {
+  readonly store: WatchedStore;
+  /** Announces what was made so far, and waits until the registry lists `count` structures or more. */
+  announced(count: number): Promise<void>;
+}
+
+export function sceneOn(url: string): Scene {
+  let aheadMs = 0;
+  const store = redisStore(url, { deadline: "10s", onWarning: null, monotonic: () => performance.now() + aheadMs });
+  atEnd(() => store.close());
+  return {
+    store,
+    async announced(count) {
+      await until(`${count} structures are announced`, async () => {
+        aheadMs += 5001; // a hundred structures announce themselves every 5 s
+        await new Lock(store, "announcing").inspect();
+        return (await readRegistry(store)).structures.length >= count;
+      });
+    },
+  };
+}
+
+/** A series with `count` events of the last `spanMs`, of a long-tailed distribution. */
+export async function filledSeries(store: WatchedStore, name: string, count = 2000, spanMs = 240_000): Promise<Series> {
+  const series = new Series(store, name, { retention: "1h" });
+  const { to } = await series.stats({ percentiles: [] });
+  const values = Float64Array.from({ length: count }, (_, i) => 5 + ((i * 7919) % 1000) ** 1.5 / 100);
+  const at = Float64Array.from({ length: count }, (_, i) => to - Math.floor((spanMs * (count - i)) / count));
+  await series.recordMany(values, { at });
+  atEnd(() => series.close());
+  return series;
+}
+
+export interface Site {
+  readonly url: string;
+  readonly board: Dashboard;
+}
+
+/** The dashboard behind a server of Node, below a path. */
+export async function siteOf(store: WatchedStore, options: DashboardOptions = {}): Promise<Site> {
+  const board = dashboard(store, options);
+  const server = createServer((request, response) => {
+    board.node(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atEnd(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/below/`, board };
+}
+
+export type Answer = Overview & { form: string };
+
+export async function json<T>(response: Response | Promise<Response>): Promise<T> {
+  return (await (await response).json()) as T;
+}
+
+/** Asks a dashboard without a server. */
+export function get(board: Dashboard, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return board.fetch(new Request(`http://localhost:4680/ops/${path}`, { headers }));
+}
+
+export async function entryOf(board: Dashboard, kind: string, name: string): Promise<StructureEntry> {
+  const { structures } = await json<Answer>(get(board, "api/overview"));
+  const found = structures.find((each) => each.kind === kind && each.name === name);
+  if (!found) throw new Error(`${kind} ${name} is not among the ${structures.length} structures`);
+  return found;
+}
