@@ -1,33 +1,30 @@
 // Compiles assembly/ twice (SIMD and scalar, one source) and writes the bytes as base64 modules to src/generated.
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import asc from "assemblyscript/asc";
+import { promisify } from "node:util";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const generated = join(root, "src", "generated");
+const compiler = join(root, "node_modules", "assemblyscript", "bin", "asc.js");
 mkdirSync(generated, { recursive: true });
 
-for (const target of ["simd", "scalar"]) {
-  const { error, stderr } = await asc.main(["--config", "asconfig.json", "--target", target], {
-    readFile: (name, base) => {
-      try {
-        return readFileSync(join(base, name), "utf8");
-      } catch {
-        return null;
-      }
-    },
-  });
-  if (error) {
-    console.error(stderr.toString());
+async function compile(target) {
+  const args = [compiler, "--config", "asconfig.json", "--target", target];
+  // Its warnings are about other embedders. They are shown with an error.
+  await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout, stderr }) => {
+    console.error(`${stdout}${stderr}`);
     process.exit(1);
-  }
+  });
   const bytes = readFileSync(join(root, "dist", `kernels.${target}.wasm`));
   writeFileSync(
     join(generated, `kernels.${target}.ts`),
     `export const wasmBase64 =\n  "${bytes.toString("base64")}";\n`,
   );
 }
+
+await Promise.all(["simd", "scalar"].map(compile));
 
 writeFileSync(
   join(root, "dist", "kernels.wasm.d.ts"),

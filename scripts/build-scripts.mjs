@@ -1,7 +1,8 @@
 // Turns the steps lua/<room>/<step>.lua into one module for each room, src/generated/scripts/<room>.ts, which exports
 // <step>Script: { text, sha, asciiSha, lockingSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
 // that is nearly the one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
-// src/generated/scripts/store.ts, and layouts/<room>.mjs into src/generated/layouts/<room>.ts.
+// src/generated/scripts/store.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts, and the version of package.json
+// into src/generated/version.ts, because a bundle would contain the whole of package.json.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { layoutModule, layouts } from "../layouts/generate.mjs";
@@ -33,6 +34,9 @@ writeModules(
   join(generated, "layouts"),
   new Map(Object.entries(layouts).map(([room, layout]) => [`${room}.ts`, layoutModule(layout)])),
 );
+
+const { version } = JSON.parse(readFileSync(join(generated, "..", "..", "package.json"), "utf8"));
+writeFileSync(join(generated, "version.ts"), `export const version = ${JSON.stringify(version)};\n`);
 
 /** The property `text`; where it has at least 4 KiB in common with an earlier script, what makes it of that one. */
 function textOrParts(text, earlier) {

@@ -7,7 +7,15 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-export const LOCKED_FOLDERS = [".", "bench", "test/http", "test/exporters", "test/drain", "test/runtimes"];
+export const LOCKED_FOLDERS = [
+  ".",
+  "bench",
+  "test/http",
+  "test/exporters",
+  "test/drain",
+  "test/runtimes",
+  "test/dashboard",
+];
 
 const SYSTEMS = /\b(aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|win32)\b/;
 const PROCESSORS = /\b(arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|wasm32|x64)\b/;

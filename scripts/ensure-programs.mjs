@@ -9,6 +9,7 @@ import {
   findChromium,
   findMariadb,
   findPostgres,
+  findPrometheus,
   findPython,
   findRedis,
   findRedisCli,
@@ -90,6 +91,23 @@ export function ensureChromium() {
       linkProgram("chromium", "chromium-headless-shell", { file, environment });
     },
     formula: ["--cask", "chromium"],
+  });
+}
+
+export function ensurePrometheus() {
+  const packages = () => ["prometheus"];
+  ensure({
+    title: "Prometheus and promtool",
+    variable: "ORIEL_PROMETHEUS and ORIEL_PROMTOOL",
+    find: findPrometheus,
+    packages,
+    unpack() {
+      // The package depends on libraries of its web pages. The programs are linked statically.
+      if (!unpackPackages("prometheus", packages, () => false)) return;
+      for (const program of ["prometheus", "promtool"]) linkProgram("prometheus", program);
+    },
+    formula: ["prometheus"],
+    isRequired: true,
   });
 }
 

@@ -60,6 +60,13 @@ export function findChromium() {
   return found && spawnSync("which", [found], { encoding: "utf8" }).stdout.trim();
 }
 
+/** { prometheus, promtool }: undefined without both. */
+export function findPrometheus() {
+  const prometheus = first("ORIEL_PROMETHEUS", ["prometheus", started("prometheus")]);
+  const promtool = first("ORIEL_PROMTOOL", ["promtool", started("promtool")]);
+  return prometheus && promtool ? { prometheus, promtool } : undefined;
+}
+
 /** A Python that can import the module. */
 export function findPython(module) {
   const named = process.env.ORIEL_PYTHON;

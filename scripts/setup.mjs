@@ -1,12 +1,20 @@
 // Makes a fresh machine ready: packages (from lock files), build, Redis, Valkey, the bench's rivals, web frameworks,
-// databases and their clients, JavaScript's runtimes, Python. Nothing is installed outside the project's folder.
+// databases and their clients, Prometheus, JavaScript's runtimes, Python. Nothing is installed outside the project's folder.
 // Plain Node, no dependency: it runs before anything is installed. What is already there is left alone.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ensureChromium, ensureDatabases, ensurePython, ensureRedis, ensureValkey } from "./ensure-programs.mjs";
+import { installForCommand } from "./command/install.mjs";
+import {
+  ensureChromium,
+  ensureDatabases,
+  ensurePrometheus,
+  ensurePython,
+  ensureRedis,
+  ensureValkey,
+} from "./ensure-programs.mjs";
 import { ensureServers } from "./servers/releases.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -37,6 +45,18 @@ function newestMs(path) {
   return readdirSync(path)
     .filter((name) => name !== "generated")
     .reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), stat.mtimeMs);
+}
+
+/** The packages that `npm start` needs. An installation that is there is completed instead. */
+async function installCommandPackages() {
+  const stamp = join(root, "node_modules", ".oriel", "command", "installed");
+  const modules = join(root, "node_modules");
+  const isWhole = existsSync(join(modules, ".package-lock.json"));
+  if (!isWhole && existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs)
+    return;
+  if (existsSync(modules)) return installPackages(root);
+  console.log("installing the packages of the command");
+  await installForCommand(root, run);
 }
 
 const BUILT = join(root, "node_modules", ".oriel", "built");
@@ -76,6 +96,7 @@ const FOLDERS = {
   "--exporters": "test/exporters",
   "--sql": "test/drain",
   "--runtimes": "test/runtimes",
+  "--dashboard": "test/dashboard",
 };
 
 async function installFolders() {
@@ -83,12 +104,13 @@ async function installFolders() {
     if (wants.has(option)) await installPackages(join(root, folder));
 }
 
-await installPackages(root);
+await (wants.has("--command") ? installCommandPackages() : installPackages(root));
 // The build occupies one core, and installing mostly waits for the registry and the disk.
 if (wants.has("--command")) await buildCommand();
 await Promise.all([wants.has("--build") && build(), installFolders(), wants.has("--servers") && ensureServers()]);
 if (wants.has("--redis")) ensureRedis();
 if (wants.has("--valkey")) ensureValkey();
 if (wants.has("--sql")) ensureDatabases();
+if (wants.has("--exporters")) ensurePrometheus();
 if (wants.has("--python")) ensurePython();
-if (wants.has("--runtimes")) ensureChromium();
+if (wants.has("--runtimes") || wants.has("--dashboard")) ensureChromium();

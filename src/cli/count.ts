@@ -1,13 +1,15 @@
 import { pause } from "../async/timers.ts";
 import { type CountedEvent, Counters } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./config/open-store.ts";
+import type { ServerTyped } from "./config/server-typed.ts";
 import { Output } from "./output.ts";
 import { type StreamEntry, StreamGroup } from "./stream-group.ts";
 import type { Streams } from "./streams.ts";
+import { jsonLine } from "./text/json-line.ts";
+import { oneLine } from "./text/safe-text.ts";
 
-export interface CountTyped {
-  redis: string;
+export interface CountTyped extends ServerTyped {
   stream: string;
   group: string;
   dimensions: string;
@@ -15,10 +17,10 @@ export interface CountTyped {
   name?: string;
   count?: string;
   at?: string;
-  prefix?: string;
   shards: string;
   replicas: string;
   once?: boolean;
+  json?: boolean;
 }
 
 const RENEW_MS = 3000;
@@ -31,13 +33,16 @@ const MAX_WARNED = 5;
  * killed worker are counted by the others.
  */
 export async function count(typed: CountTyped, streams: Streams): Promise<number> {
-  const warn = (text: string) => void streams.stderr.write(`oriel count: ${text}\n`);
-  const store = openStore(typed.redis, typed.prefix, { onWarning: warn });
+  const warn = (text: string) =>
+    void streams.stderr.write(
+      typed.json ? jsonLine({ code: "WARNING", message: text }) : `oriel count: ${oneLine(text)}\n`,
+    );
+  const store = openStore(typed, { onWarning: warn });
   const output = new Output(streams.stdout);
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const group = new StreamGroup(typed.redis, typed.stream, typed.group, Number(typed.replicas));
+  const group = new StreamGroup(typed, typed.stream, typed.group, Number(typed.replicas));
   // A failure is ignored: the next renewal retries, and another worker takes over when the lease expires.
   const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS);
   try {
@@ -49,12 +54,15 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
     });
     await group.open(stop.signal);
     const worker = new StreamWorker(counters, group, typed, warn);
-    await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${counters.name}\n`);
+    const begin = { consumer: group.consumer, group: typed.group, stream: typed.stream, name: counters.name };
+    await output.write(typed.json ? jsonLine(begin) : beginText(begin));
     for (let isOver = false; !isOver && !stop.signal.aborted; ) {
       const isBusy = await worker.turn(typed.once !== true);
       if (!isBusy && typed.once === true) isOver = await worker.isDone();
     }
-    await output.write(`oriel count: ${worker.counted} entries counted, ${worker.bad} could not be read\n`);
+    const { counted, bad } = worker;
+    const end = `oriel count: ${counted} entries counted, ${bad} could not be read\n`;
+    await output.write(typed.json ? jsonLine({ counted, bad }) : end);
     return worker.bad === 0 ? 0 : 1;
   } catch (error) {
     if (stop.signal.aborted && error === stop.signal.reason) return 0; // stopped before it had begun
@@ -65,6 +73,15 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
     await group.close();
     await store.close();
   }
+}
+
+function beginText({
+  consumer,
+  group,
+  stream,
+  name,
+}: Record<"consumer" | "group" | "stream" | "name", string>): string {
+  return `${oneLine(`oriel count: ${consumer} of ${group} counts ${stream} as ${name}`)}\n`;
 }
 
 class StreamWorker {

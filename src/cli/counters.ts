@@ -1,4 +1,3 @@
-import Table from "cli-table3";
 import {
   Counters,
   CountersDoctor,
@@ -6,26 +5,31 @@ import {
   type LayoutDiagnosis,
   type RepairOptions,
   type ShardDiagnosis,
+  type Store,
 } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./config/open-store.ts";
+import type { ServerTyped } from "./config/server-typed.ts";
+import { tableLines } from "./live/columns.ts";
+import { listedCounters } from "./live/counters-settings.ts";
+import { find } from "./live/find.ts";
 import { Output } from "./output.ts";
-import { safeText } from "./row.ts";
 import { openSink } from "./sql-sink.ts";
 import type { Streams } from "./streams.ts";
+import { colorsFor, widthOf } from "./terminal.ts";
+import { jsonLine } from "./text/json-line.ts";
+import { safeText } from "./text/safe-text.ts";
 
-export interface CountersTyped {
-  redis: string;
+export interface CountersTyped extends ServerTyped {
   sql: string;
-  dimensions: string;
+  dimensions?: string;
   addedDimensions?: string;
-  buckets: string;
-  timeZone: string;
-  shards: string;
+  buckets?: string;
+  timeZone?: string;
+  shards?: string;
   table?: string;
   ledgerTable?: string;
   drivers: string;
-  prefix?: string;
   inDoubt?: string;
   acceptMissing?: boolean;
   setAside?: boolean;
@@ -43,16 +47,19 @@ interface Line extends ShardDiagnosis {
  * Compares the shards of a counter with their table, or repairs them. Resolves to 0 if all match (afterwards), else 1.
  */
 export async function counters(what: string, name: string, typed: CountersTyped, streams: Streams): Promise<number> {
-  const store = openStore(typed.redis, typed.prefix);
+  const store = openStore(typed);
   const output = new Output(streams.stdout);
   let close = async () => {};
   try {
     const opened = await openSink(typed.sql, typed);
     close = opened.close;
-    const doctor = new CountersDoctor(new Counters(store, name, countersOptions(typed)), opened.sink);
+    const doctor = new CountersDoctor(
+      new Counters(store, name, await countersOptions(store, name, typed)),
+      opened.sink,
+    );
     if (what === "doctor" || !typed.yes) {
       const [found, layout] = [await doctor.diagnose(), await doctor.layout()];
-      await output.write(textOf(found, typed));
+      await output.write(textOf(found, typed, streams));
       const wrong = found.filter(({ verdict }) => verdict !== "fits").length;
       await output.write(layoutLine(layout, typed));
       if (!typed.json) await output.write(`${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
@@ -63,7 +70,7 @@ export async function counters(what: string, name: string, typed: CountersTyped,
       const verdict = isRepaired ? after.verdict : before.verdict;
       return { ...before, verdict, dropped, aside, tableGeneration: after.tableGeneration };
     });
-    await output.write(textOf(lines, typed));
+    await output.write(textOf(lines, typed, streams));
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
     const layout = await doctor.layout();
     await output.write(layoutLine(layout, typed));
@@ -81,21 +88,24 @@ function summary(shards: number, wrong: number): string {
   return wrong === 0 ? `all ${shards} shards match` : `${wrong} of ${shards} shards do not match; see docs/runbook/`;
 }
 
-function countersOptions({ dimensions, addedDimensions, buckets, timeZone, shards }: CountersTyped): CountersOptions {
-  const names = buckets.split(",") as NonNullable<CountersOptions["buckets"]>;
-  const added = addedDimensions?.split(",") ?? [];
+/** A flag wins over the registry. Without `--dimensions` the counter must be listed. */
+async function countersOptions(store: Store, name: string, typed: CountersTyped): Promise<CountersOptions> {
+  const { dimensions, addedDimensions, buckets, timeZone, shards } = typed;
+  const found = await find(store, name, "Counters", "Counters");
+  const listed = dimensions === undefined || found.structure ? listedCounters(found) : { dimensions: [] };
   return {
-    dimensions: dimensions.split(","),
-    addedDimensions: added,
-    buckets: names,
-    timeZone,
-    shards: Number(shards),
+    ...listed,
+    ...(dimensions !== undefined && { dimensions: dimensions.split(","), addedDimensions: [] }),
+    ...(addedDimensions !== undefined && { addedDimensions: addedDimensions.split(",") }),
+    ...(buckets !== undefined && { buckets: buckets.split(",") as CountersOptions["buckets"] }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(shards !== undefined && { shards: Number(shards) }),
   };
 }
 
 /** One line: the settings that all processes of the counter must share. */
 function layoutLine(found: LayoutDiagnosis, { json }: CountersTyped): string {
-  if (json) return `${JSON.stringify(found)}\n`;
+  if (json) return jsonLine(found);
   const { key, layout, verdict, note } = found;
   const what = verdict === "fits" ? (layout ?? "none yet") : `${verdict}: ${note}`;
   return `layout (${safeText(key, 120)}): ${safeText(what, 1000)}\n`;
@@ -112,27 +122,25 @@ function repairOptions({ inDoubt, acceptMissing, setAside, mendSums }: CountersT
   };
 }
 
-function textOf(lines: readonly Line[], { json }: CountersTyped): string {
-  if (json) return lines.map((line) => `${JSON.stringify(line, (_, value) => plain(value))}\n`).join("");
+function textOf(lines: readonly Line[], { json }: CountersTyped, { stdout }: Streams): string {
+  if (json) return lines.map(jsonLine).join("");
   if (lines.length === 0) return "";
-  const head = ["shard", "verdict", "in Redis", "in the table", "waiting", "in doubt", "note"];
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const { shard, verdict, storeGeneration, tableGeneration, waiting, inDoubt, note, dropped, aside } of lines) {
-    const notes = [note, aside && `set aside as ${aside}`, dropped && `${dropped} left out`].filter(Boolean);
-    table.push([
-      shard,
-      verdict,
-      storeGeneration,
-      tableGeneration,
-      `${waiting}`,
-      `${inDoubt}`,
-      safeText(notes.join("; "), 120),
-    ]);
-  }
-  return `${table.toString()}\n`;
+  const cells = (of: (line: Line) => unknown) => lines.map((line) => `${of(line)}`);
+  const [head = "", ...rows] = tableLines(
+    [
+      { head: "shard", cells: cells(({ shard }) => shard), rank: 0, isRight: true },
+      { head: "verdict", cells: cells(({ verdict }) => verdict), rank: 0 },
+      { head: "in Redis", cells: cells(({ storeGeneration }) => storeGeneration), rank: 2, isRight: true },
+      { head: "in the table", cells: cells(({ tableGeneration }) => tableGeneration), rank: 2, isRight: true },
+      { head: "waiting", cells: cells(({ waiting }) => waiting), rank: 3, isRight: true },
+      { head: "in doubt", cells: cells(({ inDoubt }) => inDoubt), rank: 4, isRight: true },
+      { head: "note", cells: cells(noteOf), rank: 1, minWidth: 12 },
+    ],
+    widthOf(stdout),
+  );
+  return [colorsFor(stdout).bold(head), ...rows].map((line) => `${line}\n`).join("");
 }
 
-function plain(value: unknown): unknown {
-  if (typeof value !== "bigint") return value;
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : `${value}`;
+function noteOf({ note, aside, dropped }: Line): string {
+  return [note, aside && `set aside as ${aside}`, dropped && `${dropped} left out`].filter(Boolean).join("; ");
 }

@@ -1,12 +1,12 @@
 import { Lock, type LockState } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./config/open-store.ts";
+import type { ServerTyped } from "./config/server-typed.ts";
 import { Output } from "./output.ts";
 import type { Streams } from "./streams.ts";
+import { jsonLine } from "./text/json-line.ts";
 
-export interface LockTyped {
-  redis: string;
-  prefix?: string;
+export interface LockTyped extends ServerTyped {
   fence?: string;
   json?: boolean;
 }
@@ -14,18 +14,18 @@ export interface LockTyped {
 /** Prints the state of a lock, or releases it. Resolves to 0, or to 1 if nothing was released. */
 export async function lock(what: string, name: string, typed: LockTyped, streams: Streams): Promise<number> {
   const fence = fenceOf(what, typed.fence);
-  const store = openStore(typed.redis, typed.prefix);
+  const store = openStore(typed);
   const output = new Output(streams.stdout);
   try {
     const own = new Lock(store, name);
     if (what === "show") {
       const state = await own.inspect();
-      await output.write(typed.json ? `${JSON.stringify({ name, ...state })}\n` : `${stateText(state)}\n`);
+      await output.write(typed.json ? jsonLine({ name, ...state }) : `${stateText(state)}\n`);
       return 0;
     }
     const isReleased = await own.forceRelease({ fence });
     const text = isReleased ? "released" : "not released: the lock is free, or another hold has it";
-    await output.write(typed.json ? `${JSON.stringify({ name, isReleased })}\n` : `${text}\n`);
+    await output.write(typed.json ? jsonLine({ name, isReleased }) : `${text}\n`);
     return isReleased ? 0 : 1;
   } finally {
     await store.close();

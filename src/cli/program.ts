@@ -1,16 +1,27 @@
 import { Command, CommanderError, type HelpConfiguration } from "commander";
 import pc from "picocolors";
-import manifest from "../../package.json" with { type: "json" };
+import { version } from "../generated/version.ts";
+import { addConfigOption, applyConfig } from "./config/options.ts";
+import { breakerCommand } from "./definitions/breaker.ts";
+import { completionCommand } from "./definitions/completion.ts";
 import { countCommand } from "./definitions/count.ts";
 import { countersCommand } from "./definitions/counters.ts";
+import { dashboardCommand } from "./definitions/dashboard.ts";
 import { demoCommand } from "./definitions/demo.ts";
 import { doctorCommand } from "./definitions/doctor.ts";
+import { limitCommand } from "./definitions/limit.ts";
 import { lockCommand } from "./definitions/lock.ts";
+import { lsCommand } from "./definitions/ls.ts";
 import { queueCommand } from "./definitions/queue.ts";
 import { replayCommand } from "./definitions/replay.ts";
-import { failureText, oneLine } from "./failure.ts";
+import { statsCommand } from "./definitions/stats.ts";
+import { topCommand } from "./definitions/top.ts";
+import { watchCommand } from "./definitions/watch.ts";
 import type { Streams } from "./streams.ts";
 import { hasColors, widthOf } from "./terminal.ts";
+import { failureJson, failureLine } from "./text/failure.ts";
+import { jsonLine } from "./text/json-line.ts";
+import { oneLine } from "./text/safe-text.ts";
 
 /** Exit status for wrong usage, an unreadable file, or a store that does not answer. */
 const FAILED = 2;
@@ -37,30 +48,59 @@ const DEFINITIONS = [
   countersCommand,
   queueCommand,
   lockCommand,
+  limitCommand,
+  breakerCommand,
+  lsCommand,
+  statsCommand,
+  watchCommand,
+  topCommand,
+  dashboardCommand,
   doctorCommand,
+  completionCommand,
 ];
 
-/**
- * Runs one command line (without the program's name). Resolves to the exit status. Errors are printed on stderr, one
- * line each.
- */
-export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
-  let status = 0;
+const HELP_END = `
+Exit status: 0 done; 1 done, with a loss or a refusal that
+the command names; 2 wrong usage, an unreadable file, or a
+server that fails. The help of a command says more.
+
+With --json an error is one line on stderr, an object with
+code and message. NO_COLOR forbids colours, FORCE_COLOR
+asks for them. ORIEL_DEBUG=1 prints where an error arose.
+
+Examples:
+  oriel ls --redis redis://127.0.0.1:6379
+  oriel help stats
+`;
+
+const VERSION_HELP = `
+Exit status: 0 printed.
+
+Examples:
+  oriel version
+  oriel version --json
+`;
+
+/** All commands, with their arguments and help. `end` takes the exit status of the command that runs. */
+export function makeProgram(streams: Streams, end: (status: number) => void): Command {
   const program = new Command("oriel")
     .description("Exact sliding-window statistics of events, in this process or shared through Redis.")
-    .version(manifest.version, "-V, --version", "print the version");
-  const end = (code: number) => {
-    status = code;
-  };
-  const commands = DEFINITIONS.map((make) => make(streams, end));
-  const names = [...commands.map((command) => command.name()), "help", "version"];
-  for (const command of commands) program.addCommand(command);
+    .version(version, "-V, --version", "print the version")
+    .addHelpText("after", HELP_END);
+  for (const make of DEFINITIONS) {
+    const command = make(streams, end);
+    addConfigOption(command);
+    program.addCommand(command);
+  }
   program
     .command("version")
     .description("Print the version.")
-    .action(() => {
-      streams.stdout.write(`${manifest.version}\n`);
+    .option("--json", "print one JSON object")
+    .addHelpText("after", VERSION_HELP)
+    .action(({ json }: { json?: boolean }) => {
+      streams.stdout.write(json ? jsonLine({ version }) : `${version}\n`);
     });
+  program.hook("preAction", (_program, command) => applyConfig(command));
   for (const command of [program, ...program.commands]) {
     command
       .exitOverride()
@@ -71,22 +111,45 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
         getOutHasColors: () => hasColors(streams.stdout),
         writeOut: (text) => streams.stdout.write(text),
         writeErr: (text) => streams.stderr.write(text),
-        outputError: (text, write) => write(`oriel: ${oneLine(text.replace(/^error: /, ""))}${advice(text, names)}\n`),
+        outputError: () => {}, // `runCommand` prints the error
       });
   }
-  program.helpCommand("help [command]", "Print the help of a command.");
+  return program.helpCommand("help [command]", "Print the help of a command.");
+}
+
+/**
+ * Runs one command line (without the program's name). Resolves to the exit status. Errors are printed on stderr, one
+ * line each.
+ */
+export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
+  let status = 0;
+  const program = makeProgram(streams, (code) => {
+    status = code;
+  });
+  const names = [...program.commands.map((command) => command.name()), "help"];
+  const [first, second] = argv;
+  // commander would print the help of the program.
+  const isUnknown = first === "help" && second !== undefined && !names.includes(second);
+  const isJson = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   try {
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(isUnknown ? argv.slice(1) : argv, { from: "user" });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED; // commander has printed it
-    streams.stderr.write(failureText(error));
+    if (!(error instanceof CommanderError)) {
+      streams.stderr.write(failureLine(error, isJson));
+      return FAILED;
+    }
+    if (error.exitCode === 0) return 0;
+    if (error.code === "commander.help") return FAILED; // it was printed
+    const message = oneLine(error.message.replace(/^error: /, "")) + advice(error.message, names, argv);
+    streams.stderr.write(isJson ? failureJson({ code: "ARGUMENT", message }) : `oriel: ${message}\n`);
     return FAILED;
   }
 }
 
 /** Advice that is added to an error of commander's. */
-function advice(text: string, names: readonly string[]): string {
-  if (text.includes("unknown command")) return `; the commands are ${names.join(", ")}`;
-  return text.includes("'--redis <url>' not specified") ? "; REDIS_URL of the environment can replace it" : "";
+function advice(text: string, names: readonly string[], argv: readonly string[]): string {
+  if (text.includes("too many arguments") && argv.some((word) => /^rediss?:\/\//.test(word)))
+    return "; write --redis before the URL of a server";
+  return text.includes("unknown command") ? `; the commands are ${names.join(", ")}` : "";
 }

@@ -1,14 +1,17 @@
-import Table from "cli-table3";
 import { DelayQueue, type QueuedMessage } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { openStore } from "./open-store.ts";
+import { openStore } from "./config/open-store.ts";
+import type { ServerTyped } from "./config/server-typed.ts";
+import { tableLines } from "./live/columns.ts";
+import { find } from "./live/find.ts";
+import { setting } from "./live/views/view.ts";
 import { Output } from "./output.ts";
 import type { Streams } from "./streams.ts";
+import { colorsFor, widthOf } from "./terminal.ts";
+import { jsonLine } from "./text/json-line.ts";
 
-export interface QueueTyped {
-  redis: string;
-  prefix?: string;
-  shards: string;
+export interface QueueTyped extends ServerTyped {
+  shards?: string;
   limit: string;
   ids?: string;
   json?: boolean;
@@ -18,14 +21,18 @@ const SHOWN_CHARACTERS = 60;
 
 /** Prints the state of a delay queue, or redrives its dead messages. Resolves to 0. */
 export async function queue(what: string, name: string, typed: QueueTyped, streams: Streams): Promise<number> {
-  const store = openStore(typed.redis, typed.prefix);
+  const store = openStore(typed);
   const output = new Output(streams.stdout);
   try {
-    const delayQueue = new DelayQueue(store, name, { shards: Number(typed.shards) });
+    const shards =
+      typed.shards === undefined
+        ? setting<number>(await find(store, name, "DelayQueue", "DelayQueue"), "shards")
+        : Number(typed.shards);
+    const delayQueue = new DelayQueue(store, name, { shards });
     const limit = Number(typed.limit);
     if (what === "counts") await output.write(countsText(await delayQueue.counts(), typed));
-    else if (what === "peek") await output.write(listText(await delayQueue.peek({ limit }), typed));
-    else if (what === "dead") await output.write(listText(await delayQueue.dead.list({ limit }), typed));
+    else if (what === "peek") await output.write(listText(await delayQueue.peek({ limit }), typed, streams));
+    else if (what === "dead") await output.write(listText(await delayQueue.dead.list({ limit }), typed, streams));
     else await output.write(redrivenText(await delayQueue.dead.redrive(idsOf(typed)), typed));
     return 0;
   } finally {
@@ -41,31 +48,40 @@ function idsOf({ ids }: QueueTyped): { ids?: string[] } {
 }
 
 function countsText(counts: Awaited<ReturnType<DelayQueue["counts"]>>, { json }: QueueTyped): string {
-  if (json) return `${JSON.stringify(counts)}\n`;
+  if (json) return jsonLine(counts);
   const { isPaused, ...numbers } = counts;
   const text = Object.entries(numbers).map(([state, count]) => `${state} ${count}`);
   return `${text.join(" · ")}${isPaused ? " · paused" : ""}\n`;
 }
 
 function redrivenText(redriven: number, { json }: QueueTyped): string {
-  return json ? `${JSON.stringify({ redriven })}\n` : `${redriven} redriven\n`;
+  return json ? jsonLine({ redriven }) : `${redriven} redriven\n`;
 }
 
-function listText(messages: readonly QueuedMessage[], { json }: QueueTyped): string {
-  if (json) return messages.map((each) => `${JSON.stringify({ ...each, payload: plain(each.payload) })}\n`).join("");
+function listText(messages: readonly QueuedMessage[], { json }: QueueTyped, { stdout }: Streams): string {
+  if (json) return messages.map((each) => jsonLine({ ...each, payload: plain(each.payload) })).join("");
   if (messages.length === 0) return "none\n";
   const isDead = messages[0]!.state === "dead";
-  const head = ["id", isDead ? "since" : "due", "deliveries", "priority", isDead ? "why" : "payload"];
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const { id, atMs, attempt, attempts, priority, payload, lastError, corrupt } of messages)
-    table.push([
-      shown(id),
-      new Date(atMs).toISOString(),
-      `${attempt} of ${attempts}`,
-      `${priority}`,
-      shown(isDead ? (lastError ?? "") : corrupt ? `CORRUPT: ${corrupt.why}` : JSON.stringify(plain(payload))),
-    ]);
-  return `${table.toString()}\n`;
+  const cells = (of: (message: QueuedMessage) => string) => messages.map((message) => shown(of(message)));
+  const [head = "", ...rows] = tableLines(
+    [
+      { head: "id", cells: cells(({ id }) => id), rank: 0, minWidth: 12 },
+      { head: isDead ? "since" : "due", cells: cells(({ atMs }) => new Date(atMs).toISOString()), rank: 0 },
+      { head: "deliveries", cells: cells(({ attempt, attempts }) => `${attempt} of ${attempts}`), rank: 2 },
+      { head: "priority", cells: cells(({ priority }) => `${priority}`), rank: 3, isRight: true },
+      { head: isDead ? "why" : "payload", cells: cells(isDead ? whyOf : payloadOf), rank: 1, minWidth: 12 },
+    ],
+    widthOf(stdout),
+  );
+  return [colorsFor(stdout).bold(head), ...rows].map((line) => `${line}\n`).join("");
+}
+
+function whyOf({ lastError }: QueuedMessage): string {
+  return lastError ?? "";
+}
+
+function payloadOf({ payload, corrupt }: QueuedMessage): string {
+  return corrupt ? `CORRUPT: ${corrupt.why}` : JSON.stringify(plain(payload));
 }
 
 /** The payload in a form that JSON can represent. */
@@ -73,8 +89,6 @@ function plain(payload: unknown): unknown {
   return payload instanceof Uint8Array ? { base64: Buffer.from(payload).toString("base64") } : payload;
 }
 
-/** The text on one line, without terminal control characters. */
 function shown(text: string): string {
-  const line = text.replace(/\p{Cc}/gu, " ");
-  return line.length <= SHOWN_CHARACTERS ? line : `${line.slice(0, SHOWN_CHARACTERS - 1)}…`;
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS - 1)}…`;
 }

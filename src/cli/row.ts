@@ -26,10 +26,3 @@ export function numberText(value: number): string {
   if (Number.isSafeInteger(value)) return String(value);
   return String(Number(value.toPrecision(7)));
 }
-
-/** Escapes control characters as `\x1b`, because they could control a terminal. Cuts a long text. */
-export function safeText(text: string, maxLength = 40): string {
-  const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for them
-  return cut.replace(/[\x00-\x1f\x7f-\x9f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
-}

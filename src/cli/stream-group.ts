@@ -1,5 +1,6 @@
 import type { Cluster, Redis } from "ioredis";
-import { connected, redisClient } from "./redis-client.ts";
+import { connected, redisClient } from "./config/redis-client.ts";
+import type { ServerTyped } from "./config/server-typed.ts";
 
 const LEASE_MS = 10_000;
 const MAX_ENTRIES = 1000;
@@ -30,12 +31,12 @@ export class StreamGroup {
   consumer = "";
 
   /** `replicas`: the number of replicas that must have a delivery before `pending` returns it. */
-  constructor(redis: string, stream: string, group: string, replicas: number) {
+  constructor(server: ServerTyped, stream: string, group: string, replicas: number) {
     this.#stream = stream;
     this.#group = group;
     this.#replicas = replicas;
-    this.#client = redisClient(redis);
-    this.#waiting = redisClient(redis);
+    this.#client = redisClient(server);
+    this.#waiting = redisClient(server);
   }
 
   /** Rejects with the signal's reason when it aborts. */

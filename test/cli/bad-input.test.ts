@@ -130,7 +130,10 @@ test("Redis dies during the run: printed rows stay, then one line and exit statu
   stdin.write("1394174661,4\n1394184661,5\n");
   expect(await running).toBe(2);
   stderr.end();
-  expect(Buffer.concat(await reported).toString()).toMatch(/^oriel: (UNAVAILABLE|DEADLINE) [^\n]+\n$/);
+  expect(JSON.parse(Buffer.concat(await reported).toString())).toEqual({
+    code: expect.stringMatching(/^(UNAVAILABLE|DEADLINE)$/),
+    message: expect.any(String),
+  });
 }, 20_000);
 
 test("the program has a version and help, and accepts a reader that leaves", async () => {

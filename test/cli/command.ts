@@ -26,8 +26,9 @@ const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
 export function program(
   args: readonly string[],
   onOutput: (stdout: string, child: ReturnType<typeof spawn>) => void = () => {},
+  options: { cwd?: string } = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [builtProgram(CLI), ...args]);
+  const child = spawn(process.execPath, [builtProgram(CLI), ...args], options);
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => {
     stdout += chunk;

@@ -69,7 +69,7 @@ async function primaryOf(cluster: RedisCluster, stream: string) {
 test("a delivery that no replica has is not acknowledged, and the next primary delivers it again", async () => {
   const { cluster } = await open(1);
   const primary = await primaryOf(cluster, "flow");
-  const [w0, w1] = [0, 1].map(() => new StreamGroup(cluster.urls.join(","), "flow", "g", 1)) as [
+  const [w0, w1] = [0, 1].map(() => new StreamGroup({ redis: cluster.urls.join(",") }, "flow", "g", 1)) as [
     StreamGroup,
     StreamGroup,
   ];
@@ -156,7 +156,7 @@ test("a worker that starts while the cluster is down waits until it is up, or un
   reported.kill("SIGTERM");
   expect(await closed).toEqual([0, null]);
 
-  const stays = new StreamGroup(redis, "flow", "g", 0);
+  const stays = new StreamGroup({ redis }, "flow", "g", 0);
   ends.push(() => stays.close());
   const opened = stays.open(new AbortController().signal);
   await tried((await asked()) + 6);

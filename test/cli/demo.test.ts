@@ -1,8 +1,10 @@
 import type { ChildProcess } from "node:child_process";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { program } from "./command.ts";
+import { inTerminal } from "./live/terminal.ts";
 
 const VERDICT = "every request was counted, once";
 
@@ -14,7 +16,7 @@ test("two seconds: one row per second, every request is counted, and no port sta
   expect(sent).toBeGreaterThan(50);
   expect(counted).toBe(sent);
   expect(ended.stdout).toContain(VERDICT);
-  expect(ended.stdout).toMatch(/kernel\s+│\s+(wasm-simd|wasm-scalar|js)/);
+  expect(ended.stdout).toMatch(/kernel\s+(wasm-simd|wasm-scalar|js)/);
   const port = Number(/127\.0\.0\.1:(\d+)/.exec(ended.stdout)?.[1]);
   await expect(reached(port)).resolves.toBe(false);
 }, 60_000);
@@ -49,8 +51,41 @@ test("two demos share one series in Redis: each shows the events of both", async
   }
 }, 60_000);
 
+test("--keep: the dashboard shows the series, another port replaces a taken one, and Ctrl-C ends it", async () => {
+  const taken = createServer().listen(4680, "127.0.0.1");
+  await once(taken, "listening").catch(() => {}); // another program has it
+  let asked: Promise<unknown> | undefined;
+  const ended = await program(["demo", "--seconds", "1", "--rate", "100", "--keep"], (stdout, child) => {
+    const [, address] = /requests go on; dashboard: (\S+)/.exec(stdout) ?? [];
+    if (address === undefined || asked) return;
+    asked = seriesAt(address).finally(() => child.kill("SIGINT"));
+    asked.catch(() => {}); // thrown below
+  });
+  if (taken.listening) taken.close();
+  expect(await asked).toMatchObject({ kind: "Series", name: "oriel-demo:latency-ms", processes: 1 });
+  expect(ended.status, ended.stderr).toBe(0);
+  expect(ended.stdout).toContain(VERDICT);
+  const port = Number(/dashboard: http:\/\/127\.0\.0\.1:(\d+)\//.exec(ended.stdout)?.[1]);
+  expect(port).not.toBe(4680);
+  await expect(reached(port)).resolves.toBe(false);
+}, 60_000);
+
+test("40 columns suffice for the live table", async () => {
+  const terminal = inTerminal(["demo", "--seconds", "2", "--rate", "50"], 40, 40);
+  const screen = await terminal.shows(/every request was counted/);
+  expect(screen).toMatch(/^ +time +req\/s +p50 ms +p99 ms$/m);
+  expect(screen.match(/^\d\d:\d\d:\d\d( +[\d.]+){3}$/gm)).toHaveLength(2);
+  expect(await terminal.ended).toBe(0);
+}, 60_000);
+
+async function seriesAt(address: string): Promise<unknown> {
+  const { structures } = (await (await fetch(`${address}api/overview`)).json()) as { structures: unknown[] };
+  expect(structures).toHaveLength(1);
+  return structures[0];
+}
+
 function numberAfter(text: string, name: string): number {
-  return Number(new RegExp(`${name}\\s+│\\s+(\\d+)`).exec(text)?.[1]);
+  return Number(new RegExp(`${name}\\s+(\\d+)`).exec(text)?.[1]);
 }
 
 function reached(port: number): Promise<boolean> {

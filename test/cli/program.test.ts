@@ -1,11 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { makeProgram } from "../../src/cli/program.ts";
 import { Lock, redisStore, type WatchedStore } from "../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { command } from "./command.ts";
 
-const NAMES = ["replay", "demo", "count", "counters", "queue", "lock", "doctor"];
+const NAMES = makeProgram(process, () => {}).commands.map((each) => each.name());
 const { REDIS_URL } = process.env;
 
 let server: RedisServer;
@@ -26,7 +27,7 @@ afterAll(async () => {
 test.each(["help", "--help", "-h"])("oriel %s lists every command, and fits into 80 columns", async (word) => {
   const { status, stdout, stderr } = await command([word]);
   expect([status, stderr]).toEqual([0, ""]);
-  for (const name of [...NAMES, "help", "version"]) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+  for (const name of [...NAMES, "help"]) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
   expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
 });
 
@@ -78,23 +79,54 @@ test.each(["version", "--version", "-V"])("oriel %s prints the version", async (
   expect(await command([word])).toEqual({ status: 0, stdout: `${manifest.version}\n`, stderr: "" });
 });
 
-test("an unknown command names the known ones", async () => {
-  const { status, stderr } = await command(["lokc"]);
-  expect(status).toBe(2);
-  expect(stderr).toBe(
-    `oriel: unknown command 'lokc' (Did you mean lock?); the commands are ${NAMES.join(", ")}, help, version\n`,
-  );
-});
+test.each([[["lokc"]], [["help", "lokc"]]])(
+  "%j: an unknown command names the known ones, and the nearest",
+  async (args) => {
+    const { status, stderr } = await command(args);
+    expect(status).toBe(2);
+    expect(stderr).toBe(
+      `oriel: unknown command 'lokc' (Did you mean lock?); the commands are ${NAMES.join(", ")}, help\n`,
+    );
+  },
+);
 
 test("without --redis the error names REDIS_URL, which replaces it", async () => {
   delete process.env.REDIS_URL;
   const { status, stderr } = await command(["queue", "counts", "q"]);
   expect([status, stderr]).toEqual([
     2,
-    "oriel: required option '--redis <url>' not specified; REDIS_URL of the environment can replace it\n",
+    "oriel: ARGUMENT required option '--redis <url>' not specified; REDIS_URL of the environment or redis of a configuration file can replace it\n",
   ]);
   process.env.REDIS_URL = server.url;
   expect(await command(["queue", "counts", "q"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/ 0 /) });
+});
+
+describe("errors under --json are one object on stderr", () => {
+  const DATA = NAMES.filter((name) => !["completion"].includes(name));
+
+  test.each(DATA)("%s takes --json", async (name) => {
+    expect((await command([name, "--help"])).stdout).toContain("--json");
+  });
+
+  test.each([
+    [["queue", "counts", "q", "--redis", "redis://127.0.0.1:1", "--json"], "UNAVAILABLE", /./],
+    [["queue", "counts", "q", "--redis", "http://x", "--json"], "ARGUMENT", /--redis has the scheme/],
+    [["queue", "count", "q", "--json"], "ARGUMENT", /Allowed choices/],
+    [["ls", "--jsn", "--json"], "ARGUMENT", /unknown option '--jsn'/],
+    [["lokc", "--json"], "ARGUMENT", /Did you mean lock\?.*the commands are/],
+    [["replay", "/no/such/file", "--json"], "ENOENT", /no such file/],
+    [["doctor", "--deadline", "never", "--json"], "ARGUMENT", /--deadline/],
+  ])("%j", async (args, code, message) => {
+    const { status, stdout, stderr } = await command(args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr.split("\n")).toHaveLength(2);
+    expect(JSON.parse(stderr)).toEqual({ code, message: expect.stringMatching(message) });
+  });
+
+  test("an argument that looks like the option does not count", async () => {
+    const { stderr } = await command(["limit", "reset", "api", "--redis", "http://x", "--", "--json"]);
+    expect(stderr).toMatch(/^oriel: ARGUMENT /);
+  });
 });
 
 describe("oriel lock", () => {
@@ -130,8 +162,8 @@ describe("oriel lock", () => {
     [["show", "nightly", "--fence", "1"], '--fence is "1"; it must be absent: it belongs to release'],
     [["release", "nightly", "--fence", "1e3"], '--fence is "1e3"; it must be a whole number, as show prints it'],
     [
-      ["ls", "nightly"],
-      "command-argument value 'ls' is invalid for argument 'what'. Allowed choices are show, release.",
+      ["list", "nightly"],
+      "command-argument value 'list' is invalid for argument 'what'. Allowed choices are ls, show, release.",
     ],
   ])("%j is refused", async (args, message) => {
     const { status, stderr } = await run(...args);

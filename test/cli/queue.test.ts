@@ -50,7 +50,7 @@ describe("the commands on a queue with waiting, due and dead messages", () => {
 
   test("dead lists the reasons without control characters", async () => {
     const { stdout } = await run("dead");
-    expect(stdout.match(/Error: no \[31m route/g)).toHaveLength(3);
+    expect(stdout.match(/Error: no\\x1b\[31m route/g)).toHaveLength(3);
     expect(stdout).not.toContain("\u001b");
     expect((await run("dead", "--json", "--limit", "2")).stdout.trim().split("\n")).toHaveLength(2);
   });

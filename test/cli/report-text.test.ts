@@ -13,7 +13,7 @@ const report: Report = {
     {
       name: "eviction",
       verdict: "degraded",
-      text: "maxmemory-policy is allkeys-lru: Redis may evict keys, and events with them; it should be noeviction",
+      text: "maxmemory-policy is allkeys-lru: Redis may evict keys, and with them events, locks, permits, counts and messages; it should be noeviction",
       advice: "CONFIG SET maxmemory-policy noeviction, also in the configuration file.",
     },
     { name: "steps", verdict: "unknown", text: `\x1b[31mred\n${"x".repeat(200)}` },

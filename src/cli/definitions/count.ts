@@ -1,7 +1,7 @@
 import { Command } from "commander";
+import { redisOption } from "../config/options.ts";
 import { type CountTyped, count } from "../count.ts";
 import type { Streams } from "../streams.ts";
-import { redisOption } from "./redis-option.ts";
 
 const HELP = `
 Exit status: 0 all entries were counted, 1 some could not be read, 2 wrong usage, or Redis fails.
@@ -29,6 +29,7 @@ export function countCommand(streams: Streams, end: (status: number) => void): C
       "0",
     )
     .option("--prefix <prefix>", "prefix of the keys in Redis")
+    .option("--json", "print JSON: one object at the begin, and one at the end")
     .option("--once", "end when all entries are counted")
     .addHelpText("after", HELP)
     .action(async (typed: CountTyped) => end(await count(typed, streams)));

@@ -1,12 +1,16 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Option } from "commander";
+import { neededOption, redisOption } from "../config/options.ts";
 import { type CountersTyped, counters } from "../counters.ts";
 import type { Streams } from "../streams.ts";
-import { redisOption } from "./redis-option.ts";
 
 const HELP = `
+Dimensions, buckets, time zone and shards come from the registry (oriel ls), unless options name them. The defaults are for a
+counter that it does not list, which needs --dimensions.
+
 Exit status: 0 all shards are good, or repaired; 1 some are not; 2 wrong usage, or a server fails.
 
 Examples:
+  oriel counters doctor flow --redis redis://host --sql postgres://host/db
   oriel counters doctor flow --redis redis://host --sql postgres://host/db --dimensions site,lane
   oriel counters rebase flow --redis redis://host --sql postgres://host/db --dimensions site,lane --yes
 `;
@@ -17,15 +21,20 @@ export function countersCommand(streams: Streams, end: (status: number) => void)
     .addArgument(new Argument("<what>", "doctor shows, rebase repairs").choices(["doctor", "rebase"]))
     .argument("<name>", "name of the counter")
     .addOption(redisOption("Redis with the counter"))
-    .requiredOption(
-      "--sql <url>",
-      "the database: postgres://…, mysql://…, mariadb://… or sqlite:<file>; it is only read",
+    .addOption(
+      neededOption(
+        new Option(
+          "--sql <url>",
+          "the database: postgres://…, mysql://…, mariadb://… or sqlite:<file>; it is only read",
+        ),
+        "sql of a configuration file can replace it",
+      ),
     )
-    .requiredOption("--dimensions <list>", "names separated by commas: site,lane,direction")
+    .option("--dimensions <list>", "names separated by commas: site,lane,direction")
     .option("--added-dimensions <list>", "dimensions added later (docs/runbook/add-a-dimension.md)")
-    .option("--buckets <list>", "names separated by commas", "minute,hour,day")
-    .option("--time-zone <name>", "time zone of hours and days", "UTC")
-    .option("--shards <n>", "shards of the counter", "64")
+    .option("--buckets <list>", "names separated by commas (default: minute,hour,day)")
+    .option("--time-zone <name>", "time zone of hours and days (default: UTC)")
+    .option("--shards <n>", "shards of the counter (default: 64)")
     .option("--table <name>", "table of the counts (default: the counter's name and _counts)")
     .option("--ledger-table <name>", "table of the ledger (default: oriel_ledger)")
     .option("--drivers <folder>", "folder whose node_modules has the database's driver", ".")

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type DoctorTyped, doctor } from "../doctor/doctor.ts";
 import type { Streams } from "../streams.ts";
 
@@ -16,10 +16,7 @@ Examples:
 export function doctorCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("doctor")
     .description("Examine a server: its name, settings and restrictions, and what to change.")
-    .option(
-      "--redis <url>",
-      "the server, or nodes of a cluster separated by commas (default: REDIS_URL of the environment)",
-    )
+    .addOption(new Option("--redis <url>", "the server, or nodes of a cluster separated by commas").env("REDIS_URL"))
     .option(
       "--url <url>",
       "instead of --redis: a REST server; UPSTASH_REDIS_REST_TOKEN of the environment is its token",

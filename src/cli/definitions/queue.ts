@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
+import { redisOption } from "../config/options.ts";
 import { type QueueTyped, queue } from "../queue.ts";
 import type { Streams } from "../streams.ts";
-import { redisOption } from "./redis-option.ts";
 
 const HELP = `
 Exit status: 0 done, 2 wrong usage, or Redis fails.
@@ -23,7 +23,7 @@ export function queueCommand(streams: Streams, end: (status: number) => void): C
     )
     .argument("<name>", "name of the queue")
     .addOption(redisOption("Redis with the queue"))
-    .option("--shards <n>", "shards of the queue; the same in every program", "1")
+    .option("--shards <n>", "shards of the queue (default: those that the registry lists, else 1)")
     .option("--limit <n>", "messages to list: dead up to 1000, peek up to 256", "10")
     .option("--ids <list>", "redrive only these ids, separated by commas")
     .option("--json", "print JSON, one message a line")

@@ -16,7 +16,10 @@ export function replayCommand(streams: Streams, end: (status: number) => void): 
       ]),
     )
     .option("--time <part>", "the time: CSV column (name or number from 1), JSON field path")
-    .option("--value <part>", "the value: column, field path; in a log: bytes (default) or status")
+    .option(
+      "--value <part>",
+      "the value: column, field path; in a log: bytes (default) or status; else guessed by type",
+    )
     .option(
       "--key <part>",
       "one series per key: column, field path; in a log: status, status-class, path, method, host",
@@ -37,8 +40,12 @@ export function replayCommand(streams: Streams, end: (status: number) => void): 
     .option("--retention <duration>", "how long the series keep events (default: span + every + lateness)")
     .option("--empty", "print windows without events too")
     .option("--json", "one JSON object a line instead of a table")
-    .option("--plot <file.svg>", "draw the mean and the percentiles over time")
-    .option("--unit <unit>", "unit of the values, for the picture")
+    .option("--plot <file>", "draw percentiles, mean and events per window over time, as .svg, .png or .html")
+    .option("--unit <unit>", "picture: ns, us, ms, s, bytes, none or a label (default: guessed from the name)")
+    .addOption(
+      new Option("--scale <scale>", "picture: scale of the values").choices(["auto", "log", "linear"]).default("auto"),
+    )
+    .option("--width <pixels>", "picture: its width, 320 to 4000", "1200")
     .option("--redis <url>", "keep the series in Redis, shared with other processes")
     .option("--prefix <prefix>", "prefix of the keys in Redis")
     .option("--name <name>", "name of the series (default: the file's); with --key followed by : and the key")

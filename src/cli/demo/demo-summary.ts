@@ -1,5 +1,7 @@
-import Table from "cli-table3";
+import type { Colors } from "picocolors/types";
 import type { WindowStats } from "../../entries/index.ts";
+import { tableLines } from "../live/columns.ts";
+import { jsonLine } from "../text/json-line.ts";
 import type { Traffic } from "./demo-traffic.ts";
 
 export interface DemoResult {
@@ -11,27 +13,38 @@ export interface DemoResult {
   readonly kernelName: string;
 }
 
-/** Lines around the table, none between its rows. */
-const NO_RULES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
+const PERCENTILES = [50, 90, 99, 99.9];
 
-/** The summary of the demo, and whether the series has every sent request once. */
-export function demoSummary({ whole, traffic, elapsedMs, isShared, kernelName }: DemoResult) {
+/** The summary of the demo for people and for `--json`, and whether the series has every sent request once. */
+export function demoSummary(result: DemoResult, colors: Colors) {
+  const { whole, traffic, elapsedMs, isShared, kernelName } = result;
   const { sentCount, failedCount } = traffic;
   const othersCount = isShared ? Math.max(0, whole.count - sentCount) : 0;
   const isComplete = failedCount === 0 && whole.count === sentCount + othersCount && !whole.degraded;
-  const table = new Table({ chars: NO_RULES, style: { head: [], border: [] }, colAligns: ["left", "right"] });
   const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(2)} ms`;
-  table.push(
+  const lines = [
     ["requests sent", String(sentCount)],
     ["events in the series", String(whole.count)],
     ...(othersCount > 0 ? [["of these from other demos", String(othersCount)]] : []),
     ["requests/s", (sentCount / (elapsedMs / 1000)).toFixed(1)],
     ["mean", ms(whole.mean)],
-    ...[50, 90, 99, 99.9].map((percentile) => [`p${percentile}`, ms(whole.percentiles[percentile])]),
+    ...PERCENTILES.map((percentile) => [`p${percentile}`, ms(whole.percentiles[percentile])]),
     ["max", ms(whole.max)],
     ["kernel", kernelName],
-  );
+  ];
+  const column = (i: number) => lines.map((line) => line[i]!);
+  const [head = "", ...rows] = tableLines([
+    { head: "the whole run", cells: column(0), rank: 0 },
+    { head: "", cells: column(1), rank: 0, isRight: true },
+  ]);
   const failed = failedCount > 0 ? `, ${failedCount} requests failed` : "";
-  const verdict = isComplete ? "every request was counted, once" : `NOT every request was counted once${failed}`;
-  return { text: `${table.toString()}\n${verdict}\n`, isComplete };
+  const verdict = isComplete
+    ? colors.green("every request was counted, once")
+    : colors.red(`NOT every request was counted once${failed}`);
+  const text = [colors.bold(head), ...rows, verdict].map((line) => `${line}\n`).join("");
+  return {
+    text,
+    json: jsonLine({ ...whole, sentCount, failedCount, othersCount, kernelName, isComplete }),
+    isComplete,
+  };
 }

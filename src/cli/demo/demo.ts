@@ -1,39 +1,61 @@
 import { kernel, Series, type WindowStats } from "../../entries/index.ts";
 import { argumentError } from "../../errors.ts";
-import { openStore } from "../open-store.ts";
+import { openStore } from "../config/open-store.ts";
+import type { ServerTyped } from "../config/server-typed.ts";
+import { stopAtSignals } from "../live/screen.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
+import { colorsFor } from "../terminal.ts";
+import { failureLine } from "../text/failure.ts";
+import { jsonLine } from "../text/json-line.ts";
+import { serveBoard } from "./demo-dashboard.ts";
 import { startServer } from "./demo-server.ts";
 import { demoSummary } from "./demo-summary.ts";
 import { Traffic } from "./demo-traffic.ts";
 import { LiveTable } from "./live-table.ts";
 
-export interface DemoTyped {
+export interface DemoTyped extends ServerTyped {
   seconds: string;
   rate: string;
   port: string;
-  redis?: string;
-  prefix?: string;
+  keep?: boolean;
+  json?: boolean;
 }
 
-export interface DemoOptions {
+export interface DemoOptions extends ServerTyped {
   readonly seconds: number;
   readonly rate: number;
   readonly port: number;
-  readonly redis: string | undefined;
-  readonly prefix: string | undefined;
+  /** Whether the requests and the dashboard go on after the summary, until Ctrl-C. */
+  readonly isKept: boolean;
+  readonly isJson: boolean;
 }
 
 const NAME = "oriel-demo:latency-ms";
 const LIVE_SPAN_MS = 10_000;
+const KEPT_MS = 3_600_000;
+/** Structures announce themselves this long after they were made. */
+const ANNOUNCED_AFTER_MS = 5000;
 
-export function demoOptions({ seconds, rate, port, redis, prefix }: DemoTyped): DemoOptions {
+export function demoOptions({
+  seconds,
+  rate,
+  port,
+  redis,
+  prefix,
+  tls,
+  keep = false,
+  json = false,
+}: DemoTyped): DemoOptions {
   return {
     seconds: numberOf("--seconds", seconds, 1, 86_400),
     rate: numberOf("--rate", rate, 1, 100_000),
     port: numberOf("--port", port, 0, 65_535),
     redis,
     prefix,
+    tls,
+    isKept: keep,
+    isJson: json,
   };
 }
 
@@ -42,49 +64,81 @@ export function demoOptions({ seconds, rate, port, redis, prefix }: DemoTyped): 
  * exactly the sent requests (at least them, if other demos share it), else to 1. It stops everything that it started.
  */
 export async function demo(options: DemoOptions, streams: Streams): Promise<number> {
-  const store = openStore(options.redis, options.prefix);
-  const retention = options.seconds * 1000 + 60_000;
+  let aheadMs = 0;
+  const monotonic = () => performance.now() + aheadMs;
+  const store = openStore(options, { registry: true, monotonic });
+  const retention = options.seconds * 1000 + (options.isKept ? KEPT_MS : 60_000);
   const series = new Series(store, NAME, { retention, values: "float64" });
+  aheadMs = ANNOUNCED_AFTER_MS; // the dashboard lists it from its first request
   const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  process.once("SIGINT", interrupt);
-  let sending: Promise<void> | undefined;
-  let server: Awaited<ReturnType<typeof startServer>> | undefined;
+  const ignoreSignals = stopAtSignals(stop);
+  const output = new Output(streams.stdout);
+  const closing: (() => unknown)[] = [ignoreSignals];
   try {
     // One instant of the store's own clock before the first request: the run's window begins there.
     const fromMs = (await series.stats({ span: 1 })).to;
-    server = await startServer(options.port);
-    const output = new Output(streams.stdout);
-    const sharing = options.redis === undefined ? "embedded store" : "shared through Redis";
-    await output.write(
-      `oriel demo: ${server.url}, ${options.rate} requests/s for ${options.seconds} s, ${sharing}\n\n`,
-    );
-    const table = new LiveTable(output, streams.stdout.isTTY === true);
-    const traffic = new Traffic(server.url, options.rate, (latencyMs) => series.record(latencyMs));
-    const startMs = performance.now();
-    sending = traffic.run(stop.signal);
-    sending.catch(() => stop.abort()); // awaited below; a failing store ends the demo at once
-    await everySecond(options.seconds, stop.signal, async () => {
-      table.add(await series.stats({ span: LIVE_SPAN_MS, percentiles: [50, 90, 99] }), LIVE_SPAN_MS);
-      await table.draw();
-      if (output.isClosed) stop.abort();
-    });
-    const elapsedMs = performance.now() - startMs;
-    stop.abort();
-    await sending;
+    const server = await startServer(options.port);
+    closing.push(server.close);
+    const board = await serveBoard(store, (error) => streams.stderr.write(failureLine(error, options.isJson)));
+    closing.push(board.close);
+    await output.write(headText(options, server.url, board.address));
+    const { traffic, elapsedMs } = await timed(options, series, server.url, stop, streams, output);
     const whole = await wholeRun(series, fromMs);
     const isShared = options.redis !== undefined;
-    const { text, isComplete } = demoSummary({ whole, traffic, elapsedMs, isShared, kernelName: kernel.name });
-    await output.write(`\n${text}`);
+    const result = { whole, traffic, elapsedMs, isShared, kernelName: kernel.name };
+    const { text, json, isComplete } = demoSummary(result, colorsFor(streams.stdout));
+    await output.write(options.isJson ? json : `\n${text}`);
+    if (options.isKept && !stop.signal.aborted) {
+      if (!options.isJson) await output.write(`requests go on; dashboard: ${board.address} (Ctrl-C ends)\n`);
+      await trafficTo(server.url, options, series).run(stop.signal);
+    }
     return isComplete ? 0 : 1;
   } finally {
-    process.removeListener("SIGINT", interrupt);
-    stop.abort();
-    await sending?.catch(() => {});
-    await server?.close();
+    for (const close of closing.reverse()) await close();
     await series.close();
     await store.close();
   }
+}
+
+function headText({ redis, rate, seconds, isKept, isJson }: DemoOptions, url: string, board: string): string {
+  if (isJson) return jsonLine({ server: url, dashboard: board });
+  const sharing = redis === undefined ? "embedded store" : "shared through Redis";
+  const keep = isKept ? "" : " (until the demo ends; --keep keeps it)";
+  return `oriel demo: ${url}, ${rate} requests/s for ${seconds} s, ${sharing}\ndashboard: ${board}${keep}\n\n`;
+}
+
+function trafficTo(url: string, { rate }: DemoOptions, series: Series): Traffic {
+  return new Traffic(url, rate, (latencyMs) => series.record(latencyMs));
+}
+
+/** Sends for the seconds, with a row of the table after each. Rejects when a record fails. */
+async function timed(
+  options: DemoOptions,
+  series: Series,
+  url: string,
+  stop: AbortController,
+  streams: Streams,
+  output: Output,
+): Promise<{ traffic: Traffic; elapsedMs: number }> {
+  const table = new LiveTable(output, streams.stdout);
+  const traffic = trafficTo(url, options, series);
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop.signal, over.signal]);
+  const startMs = performance.now();
+  const sending = traffic.run(signal);
+  sending.catch(() => over.abort()); // awaited below; a failing store ends the demo at once
+  try {
+    await everySecond(options.seconds, signal, async () => {
+      const stats = await series.stats({ span: LIVE_SPAN_MS, percentiles: [50, 90, 99] });
+      table.add(stats, LIVE_SPAN_MS);
+      await (options.isJson ? output.write(jsonLine(stats)) : table.draw());
+      if (output.isClosed) stop.abort();
+    });
+  } finally {
+    over.abort();
+    await sending;
+  }
+  return { traffic, elapsedMs: performance.now() - startMs };
 }
 
 /** Everything recorded since `fromMs`, that instant included, up to now; both on the store's clock. */

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { Redis } from "ioredis";
 import type { Verdict } from "../../doctor/check.ts";
@@ -9,21 +8,24 @@ import { type SingleClient, tcpTarget } from "../../doctor/tcp-connection.ts";
 import { httpStore, redisStore, type TlsOptions } from "../../entries/index.ts";
 import { OrielError } from "../../errors.ts";
 import { type Duration, durationMs } from "../../time.ts";
+import { checkRedis, clusterClient } from "../config/redis-client.ts";
+import type { ServerTyped } from "../config/server-typed.ts";
+import { readTls } from "../config/tls-files.ts";
 import { Output } from "../output.ts";
-import { checkRedis, clusterClient } from "../redis-client.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
+import { jsonLine } from "../text/json-line.ts";
 import { reportText } from "./report-text.ts";
 
-export interface DoctorTyped {
-  redis?: string;
+export interface DoctorTyped extends ServerTyped {
   url?: string;
-  prefix?: string;
   deadline: string;
   json?: boolean;
   tlsCa?: string;
   tlsCert?: string;
   tlsKey?: string;
+  /** Of a REST server, from the configuration file. */
+  token?: string;
 }
 
 const STATUS: Partial<Record<Verdict, number>> = { good: 0, degraded: 1 };
@@ -35,12 +37,26 @@ export async function doctor(typed: DoctorTyped, streams: Streams): Promise<numb
   const tls = tlsOf(typed);
   const options = { prefix: typed.prefix ?? "oriel:", deadline: deadlineMs, onWarning: null, ...(tls && { tls }) };
   const output = new Output(streams.stdout);
-  const report = await firstAnswer(targetsOf(typed, options), deadlineMs);
-  if (typed.json) await output.write(`${JSON.stringify(report)}\n`);
+  const report = withOptions(await firstAnswer(targetsOf(typed, options), deadlineMs));
+  if (typed.json) await output.write(jsonLine(report));
   else {
     await output.write(reportText(report, widthOf(streams.stdout), colorsFor(streams.stdout)));
   }
   return STATUS[report.verdict] ?? UNUSABLE;
+}
+
+/** Names the command's options for TLS beside those of a program. */
+function withOptions(report: Report): Report {
+  const named = (text: string) =>
+    text
+      .replace("tls: { ca }", "--tls-ca here, tls: { ca } in a program")
+      .replace("tls: { cert, key }", "--tls-cert and --tls-key here, tls: { cert, key } in a program");
+  const checks = report.checks.map((check) => ({
+    ...check,
+    text: named(check.text),
+    ...(check.advice !== undefined && { advice: named(check.advice) }),
+  }));
+  return { ...report, checks };
 }
 
 interface StoreOptions {
@@ -50,20 +66,17 @@ interface StoreOptions {
   tls?: TlsOptions;
 }
 
-/** Reads the files of TLS. The key comes from a file, because every user of the machine can read a process's arguments. */
-function tlsOf({ tlsCa, tlsCert, tlsKey, url }: DoctorTyped): TlsOptions | undefined {
-  if (tlsCa === undefined && tlsCert === undefined && tlsKey === undefined) return undefined;
+/** The files of the options, else those of the configuration file. */
+function tlsOf({ tls, tlsCa, tlsCert, tlsKey, url }: DoctorTyped): TlsOptions | undefined {
+  if (tlsCa === undefined && tlsCert === undefined && tlsKey === undefined) return url === undefined ? tls : undefined;
   if (url !== undefined)
     throw new OrielError("ARGUMENT", "--tls-ca, --tls-cert and --tls-key belong to --redis; --url is given");
-  const read = (option: string, path: string | undefined) => {
-    if (path === undefined) return undefined;
-    try {
-      return readFileSync(path, "utf8");
-    } catch (cause) {
-      throw new OrielError("ARGUMENT", `${option} cannot be read: ${(cause as Error).message}`, { cause });
-    }
+  return {
+    ...tls,
+    ...(tlsCa !== undefined && { ca: readTls("--tls-ca", tlsCa) }),
+    ...(tlsCert !== undefined && { cert: readTls("--tls-cert", tlsCert) }),
+    ...(tlsKey !== undefined && { key: readTls("--tls-key", tlsKey) }),
   };
-  return { ca: read("--tls-ca", tlsCa), cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };
 }
 
 /** The report about the first of a cluster's nodes that answers, else about the last one. */
@@ -74,19 +87,25 @@ async function firstAnswer(targets: readonly DoctorTarget[], deadlineMs: number)
   return isAnswered || others.length === 0 ? report : firstAnswer(others, deadlineMs);
 }
 
-function targetsOf({ redis = process.env.REDIS_URL, url }: DoctorTyped, options: StoreOptions): DoctorTarget[] {
-  if (url !== undefined) return [restTarget(url, options)];
+function targetsOf({ redis, url, token }: DoctorTyped, options: StoreOptions): DoctorTarget[] {
+  if (url !== undefined) return [restTarget(url, token, options)];
   if (redis === undefined || redis === "")
-    throw new OrielError("ARGUMENT", "--redis is missing, and so is REDIS_URL in the environment; one must be a URL");
+    throw new OrielError(
+      "ARGUMENT",
+      "--redis is missing, and so are REDIS_URL in the environment and redis in a configuration file; one must be a URL",
+    );
   const urls = checkRedis(redis);
   return urls.map((each) => redisTarget(each, urls, options));
 }
 
 /** The token comes from the environment, because every user of the machine can read a process's arguments. */
-function restTarget(url: string, options: StoreOptions): DoctorTarget {
-  const token = process.env.UPSTASH_REDIS_REST_TOKEN ?? "";
-  if (token === "")
-    throw new OrielError("ARGUMENT", "--url needs UPSTASH_REDIS_REST_TOKEN in the environment; it is missing");
+function restTarget(url: string, listed: string | undefined, options: StoreOptions): DoctorTarget {
+  const token = process.env.UPSTASH_REDIS_REST_TOKEN || listed;
+  if (token === undefined)
+    throw new OrielError(
+      "ARGUMENT",
+      "--url needs UPSTASH_REDIS_REST_TOKEN in the environment, or token in a configuration file; both are missing",
+    );
   const openStore = () => httpStore({ url, token, ...options });
   const { address = url } = openStore(); // throws for a wrong URL
   return httpTarget(

@@ -1,7 +1,7 @@
 import type { Colors } from "picocolors/types";
 import type { Check, Verdict } from "../../doctor/check.ts";
 import type { Report } from "../../doctor/examine.ts";
-import { safeText } from "../row.ts";
+import { safeText } from "../text/safe-text.ts";
 
 const VERDICT_WIDTH = 10;
 const NAME_WIDTH = 13;

@@ -1,6 +1,6 @@
 import { argumentError } from "../../errors.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection } from "./reading.ts";
+import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
 
 /**
  * host ident user [time] "request" status bytes, then more fields ("referer" "agent"). The user may contain blanks.
@@ -21,7 +21,7 @@ export function isAccessLogLine(text: string): boolean {
  * query.
  */
 export class AccessLogParser implements LineParser {
-  readonly valueName: string;
+  readonly value: ValueChoice;
   readonly #key: string | undefined;
 
   constructor({ time = "time", value = "bytes", key }: Selection) {
@@ -30,7 +30,7 @@ export class AccessLogParser implements LineParser {
       throw argumentError("--value", value, `${NUMERIC_PARTS.join(" or ")} for an access log`);
     if (key !== undefined && !KEY_PARTS.includes(key))
       throw argumentError("--key", key, `one of ${KEY_PARTS.join(", ")} for an access log`);
-    this.valueName = value;
+    this.value = { name: value, guess: undefined };
     this.#key = key;
   }
 
@@ -42,8 +42,8 @@ export class AccessLogParser implements LineParser {
       return;
     }
     const [, host = "", time, request = "", status = "", bytes] = match;
-    const value = this.valueName === "status" ? status : bytes === "-" ? "0" : bytes;
-    emit(outcomeOf(lineNumber, time, value, keyOf(this.#key, host, request, status)));
+    const number = this.value.name === "status" ? status : bytes === "-" ? "0" : bytes;
+    emit(outcomeOf(lineNumber, time, number, keyOf(this.#key, host, request, status)));
   }
 
   finish(): void {}

@@ -1,11 +1,11 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import { argumentError } from "../../errors.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection } from "./reading.ts";
+import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
 import { parseTimeMs } from "./times.ts";
+import { guessValue, VALUE_NAMES } from "./value-guess.ts";
 
 const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
-const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
 /** A quote still open after this many lines or characters makes one bad line, so the rest of the file is still read. */
 const MAX_RECORD_LINES = 100;
 const MAX_RECORD_CHARACTERS = 1 << 20;
@@ -19,28 +19,33 @@ interface Columns {
   readonly time: number;
   readonly value: number;
   readonly key: number | null;
-  readonly valueName: string;
+  readonly choice: ValueChoice;
 }
 
 /**
  * CSV with `,`, `;` or tab (the most frequent one of the first record), quotes, and records over several lines.
  * The first record is a header if it has a column that was requested by name, or has neither a number nor a time.
  * A column is a name or a number from 1. By default the time is the column named timestamp, time, ... or the first one.
- * The value is the column named value, latency, ... or the first that is neither time nor key.
+ * The value is guessed by the types of the first lines (value-guess.ts); where no column holds numbers, it is the column
+ * named value, latency, ... or the first that is neither time nor key.
  */
 export class CsvParser implements LineParser {
   #delimiter = "";
+  /** Empty without a header. Undefined before the first record. */
+  #header: string[] | undefined;
   #columns: Columns | undefined;
   #pending: Pending[] = [];
   #pendingCharacters = 0;
   readonly #selection: Selection;
+  readonly #firstLines: readonly string[];
 
-  constructor(selection: Selection) {
+  constructor(selection: Selection, firstLines: readonly string[] = []) {
     this.#selection = selection;
+    this.#firstLines = firstLines;
   }
 
-  get valueName(): string {
-    return this.#columns?.valueName ?? "value";
+  get value(): ValueChoice {
+    return this.#columns?.choice ?? { name: "value", guess: undefined };
   }
 
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
@@ -101,13 +106,26 @@ export class CsvParser implements LineParser {
   }
 
   #record(lineNumber: number, fields: string[], emit: (outcome: Outcome) => void): void {
-    if (this.#columns === undefined) {
+    if (this.#header === undefined) {
       const isHeader = looksLikeHeader(fields, this.#selection);
-      this.#columns = columnsOf(fields, isHeader, this.#selection);
-      if (isHeader) return;
+      this.#header = isHeader ? fields.map((field) => field.trim()) : [];
+      if (isHeader) {
+        askedColumns(this.#header, fields.length, this.#selection); // throws before the first event
+        return;
+      }
     }
+    this.#columns ??= columnsOf(this.#header, [fields, ...this.#sample()], this.#selection);
     const { time, value, key } = this.#columns;
     emit(outcomeOf(lineNumber, fields[time], fields[value], key === null ? null : fields[key]));
+  }
+
+  /** The fields of the first lines, without a header and without records over several lines. */
+  #sample(): string[][] {
+    const lines = this.#firstLines.slice(this.#header?.length === 0 ? 0 : 1);
+    return lines.flatMap((line) => {
+      const fields = line.includes('"') ? fieldsOf(line, this.#delimiter) : line.split(this.#delimiter);
+      return typeof fields === "string" ? [] : [fields];
+    });
   }
 }
 
@@ -131,21 +149,49 @@ function looksLikeHeader(fields: string[], { time, value, key }: Selection): boo
   return !names.some((name) => name !== "" && (Number.isFinite(Number(name)) || !Number.isNaN(parseTimeMs(name))));
 }
 
-function columnsOf(fields: string[], isHeader: boolean, selection: Selection): Columns {
-  const names = isHeader ? fields.map((field) => field.trim()) : [];
-  const lower = names.map((name) => name.toLowerCase());
+/** The columns that were asked for by name or number, from 0. Throws ARGUMENT for others. */
+function askedColumns(header: readonly string[], width: number, selection: Selection) {
   const asked = (option: string, wanted: string | undefined): number | undefined => {
     if (wanted === undefined) return undefined;
-    if (names.includes(wanted)) return names.indexOf(wanted);
-    if (/^\d+$/.test(wanted) && Number(wanted) >= 1 && Number(wanted) <= fields.length) return Number(wanted) - 1;
-    const known = names.length > 0 ? `one of the columns ${names.join(", ").slice(0, 200)}, or ` : "";
-    throw argumentError(option, wanted, `${known}a column number from 1 to ${fields.length}`);
+    if (header.includes(wanted)) return header.indexOf(wanted);
+    if (/^\d+$/.test(wanted) && Number(wanted) >= 1 && Number(wanted) <= width) return Number(wanted) - 1;
+    const known = header.length > 0 ? `one of the columns ${header.join(", ").slice(0, 200)}, or ` : "";
+    throw argumentError(option, wanted, `${known}a column number from 1 to ${width}`);
   };
-  const named = (known: string[]) => known.map((name) => lower.indexOf(name)).find((index) => index >= 0);
+  return {
+    key: asked("--key", selection.key),
+    time: asked("--time", selection.time),
+    value: asked("--value", selection.value),
+  };
+}
 
-  const key = asked("--key", selection.key) ?? null;
-  const time = asked("--time", selection.time) ?? named(TIME_NAMES) ?? 0;
-  const free = fields.findIndex((_, index) => index !== time && index !== key);
-  const value = asked("--value", selection.value) ?? named(VALUE_NAMES) ?? (free < 0 ? time : free);
-  return { time, value, key, valueName: names[value] || "value" };
+function columnsOf(header: readonly string[], records: readonly string[][], selection: Selection): Columns {
+  const width = header.length || (records[0] as string[]).length;
+  const names = Array.from({ length: width }, (_, index) => header[index] || `${index + 1}`);
+  const lower = header.map((name) => name.toLowerCase());
+  const named = (known: string[]) => known.map((name) => lower.indexOf(name)).find((index) => index >= 0);
+  const asked = askedColumns(header, width, selection);
+  const key = asked.key ?? null;
+  const time = asked.time ?? named(TIME_NAMES) ?? 0;
+  const withName = (value: number, guess?: string): Columns => ({
+    time,
+    value,
+    key,
+    choice: {
+      name: header[value] || (asked.value === undefined && guess === undefined ? "value" : names[value]!),
+      guess,
+    },
+  });
+  if (asked.value !== undefined) return withName(asked.value);
+
+  const free = names.flatMap((name, index) =>
+    index === time || index === key || TIME_NAMES.includes(name.toLowerCase()) ? [] : [index],
+  );
+  const candidates = free.map((index) => ({
+    name: names[index] as string,
+    texts: records.map((record) => record[index] ?? ""),
+  }));
+  const guess = guessValue(candidates, "column");
+  if (guess !== undefined) return withName(names.indexOf(guess.name), free.length > 1 ? guess.reason : undefined);
+  return withName(named(VALUE_NAMES) ?? free[0] ?? time);
 }

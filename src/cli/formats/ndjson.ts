@@ -1,24 +1,33 @@
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection } from "./reading.ts";
+import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
+import { type Candidate, guessValue, VALUE_NAMES } from "./value-guess.ts";
 
 const TIME_NAMES = ["timestamp", "time", "@timestamp", "ts", "datetime", "date", "at"];
-const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
+/** Deeper fields are not guessed. */
+const MAX_DEPTH = 4;
 
 /**
  * One JSON object a line. A field is named by its path (`request.timing.total`). A field whose own name contains dots
- * has priority. By default the time is the first of timestamp, time, ... and the value the first of value, latency, ...
+ * has priority. By default the time is the first of timestamp, time, ... and the value the first of value, latency, ... If
+ * no field of the first lines has such a name and a number, the value is guessed by their types (value-guess.ts).
  */
 export class NdjsonParser implements LineParser {
   readonly #time: string[];
   readonly #value: string[];
   readonly #key: string | undefined;
-  readonly valueName: string;
+  readonly value: ValueChoice;
 
-  constructor(selection: Selection) {
+  constructor(selection: Selection, firstLines: readonly string[] = []) {
     this.#time = selection.time === undefined ? TIME_NAMES : [selection.time];
-    this.#value = selection.value === undefined ? VALUE_NAMES : [selection.value];
     this.#key = selection.key;
-    this.valueName = selection.value ?? "value";
+    const guess =
+      selection.value === undefined
+        ? guessValue(candidatesOf(firstLines, [...this.#time, selection.key]), "field")
+        : undefined;
+    const byType = guess?.reason === undefined ? undefined : guess.name;
+    const asked = selection.value ?? byType;
+    this.#value = asked === undefined ? VALUE_NAMES : [asked];
+    this.value = { name: selection.value ?? guess?.name ?? "value", guess: guess?.reason };
   }
 
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
@@ -28,16 +37,37 @@ export class NdjsonParser implements LineParser {
   finish(): void {}
 
   #outcome(lineNumber: number, text: string): Outcome {
-    let record: unknown;
-    try {
-      record = JSON.parse(text);
-    } catch {
-      return { lineNumber, reason: "it is not JSON" };
-    }
+    const record = parsed(text);
+    if (record === undefined) return { lineNumber, reason: "it is not JSON" };
     if (record === null || typeof record !== "object" || Array.isArray(record))
       return { lineNumber, reason: "it is not a JSON object" };
     const key = this.#key === undefined ? null : scalarAt(record, this.#key);
     return outcomeOf(lineNumber, firstOf(record, this.#time), firstOf(record, this.#value), key);
+  }
+}
+
+/** The fields of the first lines with a number in one of them, without those of times and keys. */
+function candidatesOf(lines: readonly string[], taken: readonly (string | undefined)[]): Candidate[] {
+  const texts = new Map<string, string[]>();
+  const collect = (found: unknown, path: string, depth: number): void => {
+    if (typeof found === "number" || (typeof found === "string" && VALUE_NAMES.includes(path)))
+      texts.set(path, [...(texts.get(path) ?? []), String(found)]);
+    if (found === null || typeof found !== "object" || Array.isArray(found) || depth >= MAX_DEPTH) return;
+    for (const [name, inner] of Object.entries(found))
+      collect(inner, path === "" ? name : `${path}.${name}`, depth + 1);
+  };
+  for (const line of lines) collect(parsed(line), "", 0);
+  return [...texts]
+    .filter(([path]) => !taken.includes(path) && !TIME_NAMES.includes(path))
+    .map(([name, all]) => ({ name, texts: all }));
+}
+
+/** Undefined if it is not JSON. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Line, splitLines } from "./lines.ts";
-import type { LineParser, Outcome, Selection } from "./reading.ts";
-import { type Format, parserOf, RECOGNISED_LINES, recogniseFormat } from "./recognise.ts";
+import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
+import { type Format, GUESS_LINES, parserOf, RECOGNISED_LINES, recogniseFormat } from "./recognise.ts";
 
 /** Reads a stream of bytes as outcomes, chunk by chunk. The first lines determine the format. */
 export class OutcomeReader {
@@ -19,8 +19,8 @@ export class OutcomeReader {
     return this.#lineCount;
   }
 
-  get valueName(): string {
-    return this.#parser?.valueName ?? "value";
+  get value(): ValueChoice {
+    return this.#parser?.value ?? { name: this.#selection.value ?? "value", guess: undefined };
   }
 
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Outcome[]> {
@@ -44,7 +44,7 @@ export class OutcomeReader {
     const texts = lines.flatMap(({ text }) => (text === null || text.trim() === "" ? [] : [text]));
     if (texts.length === 0) return undefined; // nothing but blank lines yet
     this.#format ??= recogniseFormat(texts.slice(0, RECOGNISED_LINES));
-    this.#parser = parserOf(this.#format, this.#selection);
+    this.#parser = parserOf(this.#format, this.#selection, texts.slice(0, GUESS_LINES));
     return this.#parser;
   }
 }

@@ -15,12 +15,17 @@ export function outcomeOf(
   if (Number.isNaN(atMs)) return { lineNumber, reason: `the time ${quoted(time)} is not a time` };
   if (value === undefined) return { lineNumber, reason: "there is no value" };
   const text = value.trim();
-  const number = NUMBER.test(text) ? Number(text) : Number.NaN;
+  const number = isNumberText(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(number)) return { lineNumber, reason: `the value ${quoted(value)} is not a finite number` };
   if (key === undefined) return { lineNumber, reason: "there is no key" };
   if (key !== null && /\p{Surrogate}/u.test(key))
     return { lineNumber, reason: `the key ${quoted(key)} is not Unicode text` };
   return { lineNumber, atMs, value: number, key };
+}
+
+/** True for the text of a decimal number, without blanks around it. */
+export function isNumberText(text: string): boolean {
+  return NUMBER.test(text);
 }
 
 /** A piece of input that is safe to show: short, and without control characters. */

@@ -26,6 +26,13 @@ export interface Selection {
 export interface LineParser {
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void;
   finish(emit: (outcome: Outcome) => void): void;
-  /** The name of the values, for the axis of a picture. */
-  readonly valueName: string;
+  /** Known after the first record. */
+  readonly value: ValueChoice;
+}
+
+/** Which column, field or part holds the values. */
+export interface ValueChoice {
+  readonly name: string;
+  /** How it was guessed, for people; undefined if it was asked for, or is the default. */
+  readonly guess: string | undefined;
 }

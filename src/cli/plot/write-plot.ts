@@ -1,22 +1,48 @@
-import { writeFile } from "node:fs/promises";
+import type { ValueChoice } from "../formats/reading.ts";
 import type { ReplayOptions } from "../replay/options.ts";
-import { drawPlot } from "./plot.ts";
+import { unitNamed, unitOfName } from "./axes/units.ts";
+import { drawPicture } from "./drawing/picture.ts";
+import type { PictureSpec } from "./drawing/picture-spec.ts";
+import { htmlPage } from "./html-page.ts";
+import { pictureEnding } from "./picture-file.ts";
 import type { PlotPoints } from "./plot-points.ts";
+import { pngOf } from "./png.ts";
+import { writeWhole } from "./whole-file.ts";
 
 const MAX_PANELS = 12;
 
 /** Writes the picture that `--plot` asked for. */
-export async function writePlot(options: ReplayOptions, points: PlotPoints, valueName: string): Promise<void> {
+export async function writePlot(options: ReplayOptions, points: PlotPoints, value: ValueChoice): Promise<void> {
+  const { widthPx } = options;
+  const file = options.plot as string;
+  const spec = pictureOf(options, points, value);
+  const ending = pictureEnding(file);
+  if (ending === ".html") return writeWhole(file, htmlPage(spec, widthPx));
+  const svg = drawPicture(spec, { widthPx, hasReadouts: false, id: "picture" });
+  return writeWhole(file, ending === ".png" ? await pngOf(svg, widthPx) : svg);
+}
+
+/** "unit ms, by its name", or empty if the unit was asked for, if no name says it, or if the name is the unit. */
+export function unitGuess(options: ReplayOptions, valueName: string): string[] {
+  const guessed = options.unit === undefined ? unitOfName(valueName) : undefined;
+  return guessed === undefined || guessed.name === valueName ? [] : [`unit ${guessed.name}, by its name`];
+}
+
+function pictureOf(options: ReplayOptions, points: PlotPoints, value: ValueChoice): PictureSpec {
   const { panels, leftOutCount } = points.busiest(MAX_PANELS);
   const by = options.selection.key === undefined ? "" : ` by ${options.selection.key}`;
-  const svg = drawPlot({
-    title: `${options.name}: ${valueName}${by}`,
-    axis: options.unit === undefined ? valueName : `${valueName} (${options.unit})`,
+  const unit = options.unit === undefined ? unitOfName(value.name) : unitNamed(options.unit);
+  const isLabel = unit?.isLabel ?? false;
+  return {
+    title: `${options.name}: ${value.name}${by}`,
+    valueName: isLabel ? `${value.name} (${options.unit})` : value.name,
+    unit: unit ?? unitNamed("none"),
+    scale: options.scale,
     percentiles: options.percentiles,
     spanMs: options.spanMs,
     everyMs: options.everyMs,
     panels,
     leftOutCount,
-  });
-  await writeFile(options.plot as string, svg);
+    guesses: [...(value.guess === undefined ? [] : [value.guess]), ...unitGuess(options, value.name)],
+  };
 }

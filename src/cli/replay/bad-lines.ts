@@ -1,5 +1,5 @@
-import { oneLine } from "../failure.ts";
 import type { BadLine } from "../formats/reading.ts";
+import { oneLine } from "../text/safe-text.ts";
 
 const MAX_SHOWN = 5;
 

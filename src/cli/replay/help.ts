@@ -12,12 +12,21 @@ Input
   Times: ISO 8601, "2014-03-07 03:41:00" (UTC by default), epoch seconds or ms, access log times.
   Durations: 250ms 10s 5m 1h 7d, or a number of ms.
   Unreadable lines are counted. The first five are printed on stderr.
+  Without --value, a CSV or NDJSON file must have one column or field that is likely to be the value: a name such as value
+  or latency, the only one of numbers, or the only one of numbers with a unit in its name. Guesses are printed on stderr.
+
+Picture
+  The name of the file ends in .svg, .png or .html. An old file is replaced when the new one is complete.
+  The band reaches from the lowest to the highest percentile. The mean is dashed. Bars are the events per window.
+  --unit: 1200 is "1.2 s" in ms and "1.17 KiB" in bytes. Without it the name decides: wait_ms, bytes, duration (ms).
+  --scale auto is logarithmic if no value is negative and the positive ones are 100 times apart. 0 is at the bottom.
 
 Exit status
   0 all lines were read · 1 some could not be read · 2 wrong usage, unreadable file, unreachable or failing Redis
 
 Examples
   oriel replay access.log --key status-class --span 10m --every 1m --lateness 1m
-  oriel replay latency.csv --percentiles 50,99,99.9 --plot latency.svg --unit ms
+  oriel replay latency.csv --percentiles 50,99,99.9 --plot latency.png --unit ms
+  oriel replay access.log --key status-class --span 1h --plot bytes.html
   tail -f events.ndjson | oriel replay - --time ts --value timing.total --span 1m --json
 `;

@@ -1,10 +1,13 @@
 import { argumentError } from "../../errors.ts";
 import { type Closed, type Duration, durationMs } from "../../time.ts";
+import type { ServerTyped } from "../config/server-typed.ts";
 import type { Selection } from "../formats/reading.ts";
 import { FORMATS, type Format } from "../formats/recognise.ts";
+import type { ScaleChoice } from "../plot/axes/value-axis.ts";
+import { pictureEnding } from "../plot/picture-file.ts";
 
 /** The options from the argument parser, as typed. */
-export interface TypedOptions {
+export interface TypedOptions extends ServerTyped {
   format?: string;
   time?: string;
   value?: string;
@@ -22,11 +25,11 @@ export interface TypedOptions {
   json?: boolean;
   empty?: boolean;
   plot?: string;
-  redis?: string;
-  prefix?: string;
+  scale: string;
+  width: string;
 }
 
-export interface ReplayOptions {
+export interface ReplayOptions extends ServerTyped {
   readonly file: string;
   readonly format: Format | undefined;
   readonly selection: Selection;
@@ -43,15 +46,20 @@ export interface ReplayOptions {
   readonly json: boolean;
   readonly empty: boolean;
   readonly plot: string | undefined;
-  readonly redis: string | undefined;
+  readonly scale: ScaleChoice;
+  /** Of the picture. */
+  readonly widthPx: number;
   readonly prefix: string | undefined;
 }
 
 const MAX_DURATION_MS = 366 * 86_400_000;
+const MIN_WIDTH_PX = 320;
+const MAX_WIDTH_PX = 4000;
 
 /** Checks the options of a replay. Throws ARGUMENT, naming the option. The library checks percentiles and method. */
 export function replayOptions(file: string, typed: TypedOptions): ReplayOptions {
-  const duration = (option: string, text: string, minMs = 1) => durationMs(option, plain(text), minMs, MAX_DURATION_MS);
+  const duration = (option: string, text: string, minMs = 1) =>
+    durationMs(option, typedDuration(text), minMs, MAX_DURATION_MS);
   const spanMs = duration("--span", typed.span);
   const everyMs = typed.every === undefined ? spanMs : duration("--every", typed.every);
   const latenessMs = duration("--lateness", typed.lateness, 0);
@@ -60,6 +68,7 @@ export function replayOptions(file: string, typed: TypedOptions): ReplayOptions 
     typed.retention === undefined ? spanMs + everyMs + latenessMs : duration("--retention", typed.retention);
   if (retentionMs < spanMs + latenessMs)
     throw argumentError("--retention", typed.retention, `at least --span + --lateness, ${spanMs + latenessMs} ms`);
+  if (typed.plot !== undefined) pictureEnding(typed.plot);
   return {
     file,
     format: typed.format === undefined ? undefined : oneOf("--format", typed.format, FORMATS),
@@ -77,17 +86,28 @@ export function replayOptions(file: string, typed: TypedOptions): ReplayOptions 
     json: typed.json ?? false,
     empty: typed.empty ?? false,
     plot: typed.plot,
+    scale: oneOf("--scale", typed.scale, ["auto", "log", "linear"] as const),
+    widthPx: widthOf(typed.width),
     redis: typed.redis,
+    tls: typed.tls,
     prefix: typed.prefix,
   };
 }
 
-/** A number without a unit is ms, as everywhere in oriel. */
-function plain(text: string): Duration {
+/** A duration as typed. A number without a unit is ms, as everywhere in oriel. */
+export function typedDuration(text: string): Duration {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : (text as Duration);
 }
 
-function percentilesOf(text: string): number[] {
+function widthOf(text: string): number {
+  const widthPx = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(widthPx >= MIN_WIDTH_PX && widthPx <= MAX_WIDTH_PX))
+    throw argumentError("--width", text, `a whole number of pixels from ${MIN_WIDTH_PX} to ${MAX_WIDTH_PX}`);
+  return widthPx;
+}
+
+/** Throws ARGUMENT. */
+export function percentilesOf(text: string): number[] {
   const parts = text.split(",").map((part) => part.trim());
   const numbers = parts.map((part) => (part === "" ? Number.NaN : Number(part)));
   if (numbers.some((number) => !(number >= 0 && number <= 100)))

@@ -1,12 +1,14 @@
-import { open } from "node:fs/promises";
 import type { WriteStream } from "node:tty";
 import pc from "picocolors";
+import { openStore } from "../config/open-store.ts";
 import { OutcomeReader } from "../formats/outcome-reader.ts";
-import { openStore } from "../open-store.ts";
+import type { ValueChoice } from "../formats/reading.ts";
 import { Output } from "../output.ts";
+import { checkPictureFile } from "../plot/picture-file.ts";
 import { PlotPoints } from "../plot/plot-points.ts";
-import { writePlot } from "../plot/write-plot.ts";
+import { unitGuess, writePlot } from "../plot/write-plot.ts";
 import type { Streams } from "../streams.ts";
+import { oneLine } from "../text/safe-text.ts";
 import { BadLines } from "./bad-lines.ts";
 import type { ReplayOptions } from "./options.ts";
 import { Progress } from "./progress.ts";
@@ -21,11 +23,10 @@ import { openSource } from "./source.ts";
  * exit status: 0 if every line was read, else 1. Rejects with OrielError or the system's error.
  */
 export async function replay(options: ReplayOptions, streams: Streams): Promise<number> {
+  if (options.plot !== undefined) await checkPictureFile(options.plot);
   const source = await openSource(options.file, streams.stdin);
-  // Fails now if the file cannot be written.
-  if (options.plot !== undefined) await (await open(options.plot, "a")).close();
   const clock = { nowMs: 0 };
-  const store = openStore(options.redis, options.prefix, { clock: () => clock.nowMs });
+  const store = openStore(options, { clock: () => clock.nowMs });
   const recorder = new Recorder(store, options);
   const { stderr } = streams;
   const isBarShown = stderr.isTTY === true && source.sizeBytes !== null;
@@ -49,14 +50,14 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     reading: for await (const outcomes of reader.read(source.chunks)) {
       for (const outcome of outcomes) {
         await run.take(outcome);
-        if (output.isClosed) break reading;
+        if (output.isClosed && points === null) break reading; // a picture is of the whole input
       }
       progress?.update(source.chunks.bytesRead ?? 0);
     }
-    if (!output.isClosed) await run.finish();
+    if (!output.isClosed || points !== null) await run.finish();
     progress?.stop();
-    if (points !== null) await writePlot(options, points, reader.valueName);
-    stderr.write(badLines.text() + run.summary(reader.lineCount));
+    if (points !== null) await writePlot(options, points, reader.value);
+    stderr.write(badLines.text() + guessText(options, reader.value) + run.summary(reader.lineCount));
     return badLines.count > 0 ? 1 : 0;
   } finally {
     progress?.stop();
@@ -64,4 +65,11 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     await recorder.close();
     await store.close();
   }
+}
+
+/** One line that names what was guessed, or nothing. */
+function guessText(options: ReplayOptions, { name, guess }: ValueChoice): string {
+  const unit = options.plot === undefined ? [] : unitGuess(options, name);
+  const guesses = [...(guess === undefined ? [] : [`${guess} (--value takes another)`]), ...unit];
+  return guesses.length === 0 ? "" : `oriel: guessed: ${oneLine(guesses.join("; "))}\n`;
 }

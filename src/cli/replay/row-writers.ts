@@ -1,5 +1,6 @@
 import type { Colors } from "picocolors/types";
-import { instantText, numberText, type Row, safeText } from "../row.ts";
+import { instantText, numberText, type Row } from "../row.ts";
+import { safeJson, safeText } from "../text/safe-text.ts";
 
 /** Turns rows into lines of output, a row a line. */
 interface RowWriter {
@@ -18,7 +19,7 @@ export class JsonWriter implements RowWriter {
   }
 
   lines(rows: readonly Row[]): string {
-    return rows.map((row) => `${withoutControls(this.#line(row))}\n`).join("");
+    return rows.map((row) => `${safeJson(this.#line(row))}\n`).join("");
   }
 
   #line({ endMs, key, percentiles, degraded, ...numbers }: Row): string {
@@ -27,11 +28,6 @@ export class JsonWriter implements RowWriter {
     const head = JSON.stringify({ end: instantText(endMs), key, count, sum, mean, min, max, std });
     return `${head.slice(0, -1)},"percentiles":{${pairs}},"degraded":${degraded}}`;
   }
-}
-
-/** JSON does not escape DEL and the C1 controls, and a terminal obeys some of them. */
-function withoutControls(json: string): string {
-  return json.replace(/[\x7f-\x9f]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
 }
 
 /** Columns for people. Rows are written at once, so a column grows with a wider cell, and never shrinks. */

@@ -1,0 +1,28 @@
+// Bundles the command `oriel` into dist/cli.js. Its libraries are inside, so that installing oriel installs only its clients.
+import { chmodSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { thirdPartyNotices } from "./third-party-notices.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const outfile = join(root, "dist", "cli.js");
+
+await build({
+  absWorkingDir: root,
+  entryPoints: ["src/entries/cli.ts"],
+  outfile,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  sourcemap: true,
+  logLevel: "error",
+  external: ["ioredis", "redis", "redis-semaphore", "@resvg/resvg-wasm", "*.wasm", "*.wasm?module"],
+  plugins: [thirdPartyNotices(join("dist", "THIRD-PARTY-NOTICES.txt"))],
+  // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
+});
+chmodSync(outfile, 0o755);

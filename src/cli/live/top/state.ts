@@ -1,0 +1,121 @@
+import { matcherOf } from "../glob.ts";
+import type { Row } from "./rows.ts";
+
+const SORTS = ["kind", "name", "rate", "p99", "denied", "lag"] as const;
+
+/** The choices of the user of `oriel top`. */
+export interface TopState {
+  sort: (typeof SORTS)[number];
+  isReversed: boolean;
+  /** Part of a name, or a pattern with * and ?. */
+  filter: string;
+  /** Keys go to the filter. */
+  isTyping: boolean;
+  /** Key of the selected row; "" before the first choice. */
+  selected: string;
+  /** Whether the selected row is shown alone. */
+  isDetail: boolean;
+}
+
+export const FIRST_STATE: TopState = {
+  sort: "kind",
+  isReversed: false,
+  filter: "",
+  isTyping: false,
+  selected: "",
+  isDetail: false,
+};
+
+/** A key as readline reports it. */
+export interface Key {
+  name?: string | undefined;
+  ctrl?: boolean | undefined;
+  sequence?: string | undefined;
+}
+
+/** The numbers by which rows can be sorted. */
+const numbersOf = (overview: Row["overview"]) => ({
+  rate: overview?.rate,
+  p99: overview?.p99,
+  denied: overview?.denied,
+  lag: overview?.lagMs,
+});
+
+/** The rows that the filter leaves, in their order. A row without a number is last. */
+export function ordered(all: readonly Row[], { sort, isReversed, filter }: TopState): Row[] {
+  const isPattern = /[*?]/.test(filter);
+  const matches = isPattern ? matcherOf(filter) : (name: string) => name.toLowerCase().includes(filter.toLowerCase());
+  const byText = (a: Row, b: Row) => compare(a.kind, b.kind) || compare(a.name, b.name);
+  const byName = (a: Row, b: Row) => compare(a.name, b.name) || compare(a.kind, b.kind);
+  const numberOf = ({ overview }: Row) => {
+    const number = numbersOf(overview)[sort as keyof ReturnType<typeof numbersOf>];
+    return number === undefined || Number.isNaN(number) ? undefined : number;
+  };
+  const byNumber = (a: Row, b: Row) => {
+    const [first, second] = [numberOf(a), numberOf(b)];
+    if (first === undefined || second === undefined)
+      return (first === undefined ? 1 : 0) - (second === undefined ? 1 : 0) || byText(a, b);
+    return (isReversed ? first - second : second - first) || byText(a, b);
+  };
+  const found = all.filter(({ name }) => matches(name));
+  if (sort in numbersOf(undefined)) return found.sort(byNumber);
+  const sorted = found.sort(sort === "name" ? byName : byText);
+  return isReversed ? sorted.reverse() : sorted;
+}
+
+/** The place of the selected row; 0 if it is gone. */
+export function placeOf(rows: readonly Row[], { selected }: TopState): number {
+  return Math.max(
+    0,
+    rows.findIndex(({ key }) => key === selected),
+  );
+}
+
+/** The state after a key; undefined ends the command. `pageRows`: rows that fit on the screen. */
+export function afterKey(state: TopState, key: Key, rows: readonly Row[], pageRows: number): TopState | undefined {
+  if (key.ctrl && (key.name === "c" || key.name === "d")) return undefined;
+  if (state.isTyping) return typed(state, key);
+  const move = movesOf(pageRows)[key.name ?? ""];
+  if (move !== undefined && !state.isDetail) {
+    const place = Math.min(Math.max(0, placeOf(rows, state) + move), rows.length - 1);
+    return { ...state, selected: rows[place]?.key ?? "" };
+  }
+  switch (key.name ?? key.sequence) {
+    case "q":
+      return undefined;
+    case "return":
+    case "enter":
+      return {
+        ...state,
+        selected: rows[placeOf(rows, state)]?.key ?? "",
+        isDetail: !state.isDetail && rows.length > 0,
+      };
+    case "escape":
+    case "backspace":
+      return state.isDetail ? { ...state, isDetail: false } : { ...state, filter: "" };
+    case "s":
+      return { ...state, sort: SORTS[(SORTS.indexOf(state.sort) + 1) % SORTS.length]! };
+    case "r":
+      return { ...state, isReversed: !state.isReversed };
+    default:
+      return key.sequence === "/" ? { ...state, isTyping: true, isDetail: false } : state;
+  }
+}
+
+function movesOf(pageRows: number): Record<string, number> {
+  return {
+    ...{ up: -1, k: -1, down: 1, j: 1 },
+    ...{ pageup: -pageRows, pagedown: pageRows, home: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY },
+  };
+}
+
+function typed(state: TopState, { name, ctrl, sequence = "" }: Key): TopState {
+  if (name === "return" || name === "enter") return { ...state, isTyping: false };
+  if (name === "escape") return { ...state, isTyping: false, filter: "" };
+  if (name === "backspace") return { ...state, filter: [...state.filter].slice(0, -1).join("") };
+  return ctrl || /\p{Cc}/u.test(sequence) ? state : { ...state, filter: state.filter + sequence };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,44 @@
+import { Series } from "../../../entries/index.ts";
+import { numberText } from "../../row.ts";
+import { durationText } from "../durations.ts";
+import { type OpenView, setting } from "./view.ts";
+
+/** Copies of all series that `top` shows together. */
+const MAX_RESIDENT_BYTES = 256 << 20;
+const DEFAULT_RETENTION_MS = 3_600_000;
+
+/** Statistics of the last `spanMs`. */
+export const seriesView: OpenView = (store, found, { spanMs, percentiles, values, retentionMs, isRepeated }) => {
+  const longest = retentionMs ?? setting<number>(found, "retention") ?? Math.max(spanMs, DEFAULT_RETENTION_MS);
+  const series = new Series(store, found.name, {
+    retention: longest,
+    values: (values ?? setting(found, "values")) as "float32" | "float64" | undefined,
+    clock: setting(found, "clock"),
+    resident: isRepeated,
+    maxResidentBytes: MAX_RESIDENT_BYTES,
+  });
+  return {
+    async read() {
+      const stats = await series.stats({ span: spanMs, percentiles });
+      const { count, sum, mean, min, max, std, degraded, degradedBy } = stats;
+      const rate = (count * 1000) / spanMs;
+      const ranks = percentiles.map((p) => [p, stats.percentiles[p] ?? Number.NaN] as const);
+      return {
+        facts: [
+          ["count", `${numberText(count)} in ${durationText(spanMs)}`],
+          ["rate", `${numberText(rate)}/s`],
+          ...Object.entries({ sum, mean, min, max, std }).map(([name, value]) => [name, numberText(value)] as const),
+          ...ranks.map(([p, value]) => [`p${p}`, numberText(value)] as const),
+          ...(degraded ? ([["incomplete", degradedBy ?? ""]] as const) : []),
+        ],
+        json: { ...stats, rate, spanMs },
+        overview: {
+          rate,
+          p99: stats.percentiles[99],
+          state: degraded ? `incomplete: ${degradedBy}` : "",
+        },
+      };
+    },
+    close: () => series.close(),
+  };
+};
