@@ -1,6 +1,5 @@
 import type { Plugin } from "esbuild";
 import { defineConfig, type Options } from "tsup";
-import { thirdPartyNotices } from "./scripts/third-party-notices.mjs";
 
 /**
  * Replaces the import of the store and of the kernels in the entries of structures by a name that `imports` of package.json
@@ -12,7 +11,7 @@ const byRuntime: Plugin = {
     const leave = (filter: RegExp, importer: RegExp, path: string) =>
       onResolve({ filter }, (from) => (importer.test(from.importer) ? { path, external: true } : undefined));
     leave(/\/store\/redis\/redis\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store");
-    leave(/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet)\.ts$/, "#kernels");
+    leave(/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#kernels");
   },
 };
 
@@ -20,7 +19,7 @@ const shared: Options = {
   target: "node20",
   sourcemap: true,
   esbuildPlugins: [byRuntime],
-  external: ["ioredis", "redis-semaphore", /\.wasm(\?module)?$/],
+  external: ["ioredis", "redis-semaphore", "@resvg/resvg-wasm", /\.wasm(\?module)?$/],
   clean: false, // the build begins by emptying dist
 };
 
@@ -30,7 +29,7 @@ const entries = files("src/entries", "index", "kernel", "js", "slim", "http", "s
 // Those that compute bring kernels.
 const structures = {
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
-  ...files("src/runtimes", "series", "metrics", "fleet"),
+  ...files("src/runtimes", "series", "metrics", "fleet", "dashboard"),
 };
 const parts = { ...files("src/store/redis", "redis", "redis-edge"), ...files("src/kernel", "built-in") };
 const browser = files("src/runtimes", "browser", "js");
@@ -44,19 +43,6 @@ const edge = files(
   "kernels-workerd",
   "kernels-edge-light",
 );
-
-/** The command's libraries are bundled, so that installing oriel installs only its clients. */
-export const command: Options = {
-  ...shared,
-  entry: files("src/entries", "cli"),
-  format: ["esm"],
-  noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
-  esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],
-  // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
-  banner: {
-    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
-  },
-};
 
 export default defineConfig([
   {
@@ -80,5 +66,4 @@ export default defineConfig([
     sourcemap: false,
     dts: { only: true },
   },
-  command,
 ]);

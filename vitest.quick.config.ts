@@ -9,6 +9,7 @@ const SLOW = [
   "test/{bench,cli,drain,faults,fuzz,managed,matrix,runtimes,simulator,soak,storm,types}/**",
   "test/**/{faults,simulator,storm,rolling,twins}/**",
   "test/**/*{heap,memory,processes,python,soak,storms,schedules,oracle,load}.test.ts",
+  "test/dashboard/{browser,use}.test.ts",
   "test/house/{bundles,imports,misuse,package,percent,readme,types}.test.ts",
   "test/journal/{garbage,summary-*,frame-names}.test.ts",
   "test/kernel/{choose,init,stats,wasm}.test.ts",
@@ -21,6 +22,7 @@ const SLOW = [
   "test/contributing/{policy,kernel,sink}/**",
   "test/counter/cells.test.ts",
   "test/breaker/{real-input,types}.test.ts",
+  "test/exporters/prometheus/**",
   "test/http/{express-rate-limit-skips,permits}.test.ts",
 ];
 const root = fileURLToPath(new URL(".", import.meta.url));

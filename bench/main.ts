@@ -6,6 +6,7 @@ import { benchBreaker, FULL_BREAKER, SMALL_BREAKER } from "./breaker.ts";
 import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster/cluster.ts";
 import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters/counters.ts";
 import { benchSql, FULL_SQL, SMALL_SQL } from "./counters/sql.ts";
+import { benchDashboard, FULL_DASHBOARD, SMALL_DASHBOARD } from "./dashboard/dashboard.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernel/kernels.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./kernel/rolling.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./kernel/sketches.ts";
@@ -16,6 +17,7 @@ import { benchSemaphore, FULL_SEMAPHORE, SMALL_SEMAPHORE } from "./lock/semaphor
 import { benchMetrics, FULL_METRICS, SMALL_METRICS } from "./metrics.ts";
 import { benchOutage, FULL_OUTAGE, SMALL_OUTAGE } from "./outage.ts";
 import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue/queue.ts";
+import { benchRegistry, FULL_REGISTRY, SMALL_REGISTRY } from "./registry/registry.ts";
 import { environment } from "./runner/environment.ts";
 import { jsonLines, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
@@ -34,6 +36,8 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
   cluster: (_redisUrl, small) => benchCluster(small ? SMALL_CLUSTER : FULL_CLUSTER),
   processes: (redisUrl, small) => benchProcesses(redisUrl, small ? SMALL_PROCESSES : FULL_PROCESSES),
+  registry: (redisUrl, small) => benchRegistry(redisUrl, small ? SMALL_REGISTRY : FULL_REGISTRY),
+  dashboard: (redisUrl, small) => benchDashboard(redisUrl, small ? SMALL_DASHBOARD : FULL_DASHBOARD),
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),
   cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),

@@ -1,18 +1,11 @@
 import { Redis } from "ioredis";
-import { commandsOf } from "../cluster/redis-info.ts";
 import { LOCK_RIVALS, type LockClient, type LockRival } from "../rivals/lock/lock.ts";
-import { median, operationsPerSecond, percentile, runSlice, type Slice } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
 import { measureHandOvers } from "./lock-hand-over.ts";
-
-/** Clients × callers of each. A client has its own connection (for oriel its own store), as a process has. */
-export interface LockLoad {
-  clients: number;
-  callers: number;
-}
+import { type Load, type Runner, rowsOf, runnerOf, takeSlices } from "./pairs.ts";
 
 export interface LockBenchOptions {
-  loads: LockLoad[];
+  loads: Load[];
   slices: number;
   sliceMs: number;
   handOvers: number;
@@ -37,15 +30,6 @@ export const SMALL_LOCK: LockBenchOptions = {
   sliceMs: 20,
   handOvers: 2,
 };
-
-interface Runner {
-  rival: LockRival;
-  clients: LockClient[];
-  slices: Slice[];
-  /** Number of callers that held the lock at least once, per slice. */
-  served: number[];
-  commands: number;
-}
 
 /** Acquires and releases one lock, free and contended, on one Redis. The holder does nothing. */
 export async function benchLock(redisUrl: string, options: LockBenchOptions): Promise<Report> {
@@ -82,59 +66,24 @@ async function benchLoad(
   raw: Redis,
   redisUrl: string,
   rivals: readonly LockRival[],
-  load: LockLoad,
-  { slices, sliceMs }: LockBenchOptions,
+  load: Load,
+  options: LockBenchOptions,
 ): Promise<Row[]> {
+  const clients: LockClient[] = [];
   const runners: Runner[] = [];
   try {
     for (const rival of rivals) {
-      const runner: Runner = { rival, clients: [], slices: [], served: [], commands: 0 };
+      const runner = runnerOf(rival.name);
       runners.push(runner);
-      for (let i = 0; i < load.clients; i++) runner.clients.push(await rival.open(redisUrl, `bench ${rival.name}`));
-    }
-    for (let turn = 0; turn <= slices; turn++)
-      for (const runner of runners) {
-        const before = await commandsOf(raw);
-        const had = new Set<number>();
-        const slice = await exclusiveSlice(runner, load, sliceMs, had);
-        if (turn === 0) continue; // the first turn warms up
-        runner.slices.push(slice);
-        runner.served.push(had.size);
-        runner.commands += (await commandsOf(raw)) - before;
+      for (let i = 0; i < load.clients; i++) {
+        const client = await rival.open(redisUrl, `bench ${rival.name}`);
+        clients.push(client);
+        runner.clients.push(client);
       }
+    }
+    await takeSlices(raw, runners, 1, load, options);
   } finally {
-    for (const { clients } of runners) await Promise.all(clients.map((client) => client.close()));
+    await Promise.all(clients.map((client) => client.close()));
   }
-  const reference = runners.find(({ rival }) => rival.name === "oriel") as Runner;
-  return runners.map((runner) => row(runner, load, reference));
-}
-
-/** Runs a slice and checks that never two callers hold the lock. */
-function exclusiveSlice({ rival, clients }: Runner, load: LockLoad, sliceMs: number, had: Set<number>): Promise<Slice> {
-  let inside = 0;
-  const step = async () => {
-    if (++inside > 1) throw new Error(`${rival.name} let two in`);
-    await Promise.resolve();
-    inside--;
-  };
-  return runSlice({ callers: load.clients * load.callers, sliceMs, minOperations: 1 }, async (signal, caller) => {
-    const done = await clients[caller % load.clients]!.pair(signal, step);
-    if (done) had.add(caller);
-    return done;
-  });
-}
-
-function row({ rival, slices, served, commands }: Runner, load: LockLoad, reference: Runner): Row {
-  const latenciesMs = slices.flatMap((slice) => slice.latenciesMs);
-  const rates = slices.map(operationsPerSecond);
-  return {
-    load: `${load.clients} × ${load.callers}`,
-    lock: rival.name,
-    pairsPerSecond: median(rates),
-    timesSlower: median(rates.map((rate, turn) => operationsPerSecond(reference.slices[turn] as Slice) / rate)),
-    p50Ms: percentile(latenciesMs, 50),
-    p99Ms: percentile(latenciesMs, 99),
-    served: median(served),
-    commandsPerPair: commands / latenciesMs.length,
-  };
+  return rowsOf(runners, load);
 }

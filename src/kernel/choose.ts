@@ -20,6 +20,15 @@ export function provideKernels(offered: readonly KernelCandidate[]): void {
   for (const candidate of offered) if (!candidates.has(candidate.name)) candidates.set(candidate.name, candidate);
 }
 
+/**
+ * Provides `kernels`, and returns `user`. Callers mark the call as pure. A bundler then drops an unused `user` together
+ * with its kernels, so that the bundle of a limiter has none.
+ */
+export function withKernels<User>(user: User, kernels: readonly KernelCandidate[]): User {
+  provideKernels(kernels);
+  return user;
+}
+
 /** Replaces the active kernel. If the candidate fails, throws KERNEL and changes nothing. */
 export function useKernel(candidate: KernelCandidate): void {
   chosen = started(candidate);

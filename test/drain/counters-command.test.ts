@@ -9,6 +9,7 @@ import { Counters, DrainService, redisStore } from "../../src/entries/index.ts";
 import { sqliteSink } from "../../src/entries/sql.ts";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { until } from "../harness/until.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "oriel-doctor-"));
 const file = join(folder, "counts.db");
@@ -134,4 +135,37 @@ test("each wrong option is one line, without secrets", async () => {
     status: 2,
     stderr: expect.stringMatching(/--in-doubt is "maybe"; it must be drop or keep/),
   });
+});
+
+test("dimensions, added ones, buckets and shards come from the registry", async () => {
+  const clock = { nowMs: 0 };
+  const store = redisStore(server.url, { monotonic: () => clock.nowMs });
+  const database = new Database(file);
+  const listed = new Counters(store, "listed", {
+    dimensions: ["site"],
+    addedDimensions: ["colour"],
+    buckets: ["hour"],
+    shards: 2,
+  });
+  const sink = sqliteSink(database);
+  await sink.createTables(listed.shape);
+  clock.nowMs += 5000;
+  await listed.add({ site: "a", colour: "red" }, 3);
+  await new DrainService({ counters: listed, sink }).drainOnce();
+  await listed.add({ site: "b", colour: "" }, 4);
+  database.close();
+  await until("it is listed", async () =>
+    (await command(["ls", "listed", "--redis", server.url])).stdout.includes("Counters"),
+  );
+  const where = ["--redis", server.url, "--sql", `sqlite:${file}`, "--drivers", drivers];
+  expect(await command(["counters", "doctor", "listed", ...where])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("all 2 shards match"),
+  });
+  // Options win, and a layout that is not the counter's is refused.
+  expect(await command(["counters", "doctor", "listed", ...where, "--shards", "4"])).toMatchObject({ status: 1 });
+  const { status, stderr } = await command(["counters", "rebase", "listd", ...where, "--yes"]);
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/lists no Counters "listd".*did you mean "listed"/)]);
+  expect((await command(["stats", "listed", "--redis", server.url])).stdout).toMatch(/^site +colour +count\nb +4$/m);
+  await store.close();
 });

@@ -142,6 +142,7 @@ export const ASKINGS: readonly Asking[] = [
   row("DelayQueue.reschedule", CHANGES, queue, (it) => it.reschedule("i", { delay: "1s" })),
   row("DelayQueue.get", ASKS, queue, (it) => it.get("i")),
   row("DelayQueue.counts", ASKS, queue, (it) => it.counts()),
+  row("DelayQueue.lag", ASKS, queue, (it) => it.lag()),
   row("DelayQueue.peek", ASKS, queue, (it) => it.peek()),
   row("DelayQueue.pause", CHANGES, queue, (it) => it.pause()),
   row("DelayQueue.resume", CHANGES, queue, (it) => it.resume()),

@@ -1,5 +1,6 @@
 import { Lock, memoryStore, ReadWriteLock } from "../../src/entries/index.ts";
 import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { permitsInUse } from "../../src/semaphore/holds.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
@@ -116,8 +117,10 @@ export const semaphore: Subject = {
           await permit?.extend("2s");
           await permit?.release();
         },
-        "acquire and wait": async () => (await own.acquire({ wait: 50, lease: "1s" })).release(),
+        // A machine that is slower than the lease would be refused.
+        "acquire and wait": async () => (await own.acquire({ wait: 50, lease: "1m" })).release(),
         withPermits: () => several.withPermits(8, () => 1, { wait: 50 }),
+        "permits in use": () => permitsInUse(store, key),
         "of three servers": async () => (await shared.tryAcquire(2))?.release(),
       },
       async check() {

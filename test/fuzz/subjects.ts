@@ -2,7 +2,7 @@ import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
 import { lock, readWriteLock, semaphore } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
 import { eventSeries, lockedWindow, passingSeries, series } from "./window-subjects.ts";
-import { counters, queue } from "./work-subjects.ts";
+import { counters, lists, queue } from "./work-subjects.ts";
 
 /** Every structure that keeps something in a store. */
 export const SUBJECTS: readonly Subject[] = [
@@ -14,11 +14,12 @@ export const SUBJECTS: readonly Subject[] = [
   leasingLimiter,
   lock,
   readWriteLock,
+  semaphore,
   breaker,
   fleet,
   counters,
   queue,
-  semaphore,
+  lists,
 ];
 /** Exported classes that keep nothing in a store. */
 export const WITHOUT_KEYS = [

@@ -1,6 +1,10 @@
 import { shardKeys } from "../../src/counter/format/layout.ts";
 import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/entries/index.ts";
+import { denied } from "../../src/history/steps/denied.ts";
+import { lines } from "../../src/history/steps/lines.ts";
 import { keysOfShard, shardOf, timesKeys } from "../../src/queue/format/layout.ts";
+import { announce } from "../../src/registry/steps/announce.ts";
+import { list } from "../../src/registry/steps/list.ts";
 import { until } from "../harness/until.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
@@ -171,3 +175,40 @@ export const queue: Subject = {
 function keysOfKeys(store: Parameters<typeof timesKeys>[0], name: string): string[][] {
   return timesKeys(store, name, SHARDS).map(keysOfShard);
 }
+
+/** The lists of the dashboard, of histories and of the registry. Their errors are those of the store, which name no structure. */
+export const lists: Subject = {
+  name: "lists",
+  called: /./,
+  drives: [],
+  keys: [/^oriel:\{NAME\}:(structures|processes)(:times)?$/, /^oriel:\{NAME\}:(actions|ids:\d)$/],
+  open(store, name): Driven {
+    const base = store.keyOf(name);
+    const own = { process: "p", version: "1", record: "{}" };
+    const structures = [{ field: 'Series "a"', shared: "{}", settings: "{}" }];
+    const listed = (table: string) => store.run(list, `${base}:${table}`, "0");
+    const seed = async () => {
+      await store.run(announce, base, { ...own, structures });
+      await store.run(lines, `${base}:actions`, { line: "{}", isWanted: true });
+      await store.run(denied, `${base}:ids`, { added: new Map([["a", 1]]), isWanted: false });
+    };
+    return {
+      reported: [],
+      seed,
+      asks: {
+        announce: () => store.run(announce, base, { ...own, structures }),
+        "list structures": () => listed("structures"),
+        "list processes": () => listed("processes"),
+        "deny ids": () => store.run(denied, `${base}:ids`, { added: new Map([["b", 2]]), isWanted: false }),
+        "denied ids": () => store.run(denied, `${base}:ids`, { added: new Map(), isWanted: true }),
+        actions: () => store.run(lines, `${base}:actions`, { line: "{}", isWanted: true }),
+      },
+      async check() {
+        await seed();
+        const fields = (await listed("structures")).entries.map(([field]) => field);
+        expectEqual("lists: structures", fields, ['Series "a"']);
+      },
+      close: async () => {},
+    };
+  },
+};

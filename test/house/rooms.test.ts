@@ -4,10 +4,14 @@ import { describe, expect, it } from "vitest";
 import { root, type SourceFile, sourceFiles } from "./sources.ts";
 
 /** Generated and outside files that a room may import. */
-const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
+const DATA = ["src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
 /** Files that import modules that some runtimes lack. */
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",
+  ...Object.fromEntries(
+    ["chart", "charts", "distribution", "heat-cells"].map((name) => [`src/dashboard/page/series/${name}.ts`, "uplot"]),
+  ),
+  "src/dashboard/page/history/lines-chart.ts": "uplot",
   ...Object.fromEntries(
     ["library-client", "multi-semaphore", "quorum-lock", "semaphore"].map((name) => [
       `src/semaphore/${name}.ts`,
@@ -26,26 +30,45 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
  */
 const MAY_IMPORT: Record<string, string[]> = {
   async: [],
+  registry: ["async", "store", "generated"],
   kernel: ["generated"],
   store: ["async", "generated"],
   stats: ["kernel"],
   journal: ["async", "store", "generated", "kernel", "stats"],
-  series: ["async", "store", "kernel", "stats", "journal"],
-  lock: ["async", "store", "generated"],
-  semaphore: ["async", "store", "generated", "lock"],
-  "locked-window": ["async", "store", "generated", "kernel", "stats", "lock"],
-  limiter: ["async", "store", "generated"],
+  series: ["async", "store", "kernel", "stats", "journal", "registry"],
+  lock: ["async", "store", "generated", "registry"],
+  semaphore: ["async", "store", "generated", "lock", "registry"],
+  "locked-window": ["async", "store", "generated", "kernel", "stats", "lock", "registry"],
+  limiter: ["async", "store", "generated", "registry"],
   http: ["limiter"],
-  breaker: ["async", "store", "generated"],
-  queue: ["async", "store", "generated"],
-  counter: ["async", "store", "generated"],
-  drain: ["async", "store", "counter", "lock"],
+  breaker: ["async", "store", "generated", "registry"],
+  queue: ["async", "store", "generated", "registry"],
+  counter: ["async", "store", "generated", "registry"],
+  drain: ["async", "store", "counter", "lock", "registry"],
   metrics: ["kernel", "stats"],
   flow: ["metrics"],
-  fleet: ["async", "store", "generated", "stats", "series", "metrics"],
-  exporters: ["async", "metrics"],
+  fleet: ["async", "store", "generated", "stats", "series", "metrics", "registry"],
+  exporters: ["async", "metrics", "lock", "store"],
+  history: ["async", "store", "generated", "series", "registry"],
   doctor: ["async", "store", "generated", "lock"],
-  cli: ["entries", "async", "doctor"],
+  dashboard: [
+    ...[
+      "async",
+      "store",
+      "generated",
+      "kernel",
+      "stats",
+      "series",
+      "limiter",
+      "lock",
+      "semaphore",
+      "breaker",
+      "queue",
+      "counter",
+    ],
+    ...["drain", "fleet", "metrics", "registry", "history", "doctor"],
+  ],
+  cli: ["entries", "async", "doctor", "generated", "registry", "history"],
   entries: ["*"],
   runtimes: ["entries", "kernel", "store"],
   generated: ["store"],

@@ -121,7 +121,7 @@ test("any sequence of frames is read one after the other", () => {
 
 describe("a dated call", () => {
   const framesOf = (times: number[]) => {
-    const batch = new Batch(1, 0);
+    const batch = new Batch(1, { valueType: 0, written: new Set() });
     batch.addDated(Float32Array.from(times.keys()), Float64Array.from(times)).catch(() => {});
     let sequence = 0;
     return batch.frames(1, () => ++sequence).map(({ bytes }) => decoded(bytes, 0, 0));

@@ -13,7 +13,8 @@ const MAX_SPAN_MS = 60_000 + 5000;
 let opened: OpenStore;
 let raw: Redis;
 beforeAll(async () => {
-  opened = await onRedis();
+  // The keys of the registry are no keys of a limiter.
+  opened = await onRedis(false, { registry: false });
   raw = opened.client as Redis;
 });
 beforeEach(() => opened.clear());

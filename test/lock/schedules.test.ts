@@ -3,12 +3,11 @@ import { type HeldLock, Lock, memoryStore } from "../../src/entries/index.ts";
 import { RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
 import { lockKeyOf } from "../../src/lock/steps/keys.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { seeds } from "../harness/seeds.ts";
 import { Random } from "../simulator/world/random.ts";
-import { DEADLINE_MS, unreliableStore, type Weather } from "./faults/unreliable-store.ts";
+import { DEADLINE_MS, randomWeather, unreliableStore } from "./faults/unreliable-store.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "60", ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(60);
 
 const WATCHDOG_MS = 900;
 const LONGEST_LEASE_MS = 1000;
@@ -29,15 +28,7 @@ async function play(seed: number): Promise<{ grants: number; losses: number; cal
   const violations: string[] = [];
   const check = (holds: boolean, what: string) => holds || violations.push(`seed ${seed}: ${what}`);
   const bad = random.pick([0, 0.02, 0.1, 0.25]);
-  const weather: Weather = {
-    lostRequest: bad,
-    lostReply: bad,
-    repeated: random.pick([0, bad]),
-    lostNews: random.pick([0, 0, 0.1, 1]),
-    slowMs: random.pick([1, 5, 30]),
-    silentUntilMs: 0,
-    refusingUntilMs: 0,
-  };
+  const weather = randomWeather(random, bad);
   let aheadMs = 0;
   const server = memoryStore({ clock: () => Date.now() + aheadMs });
   const trouble = random.pick(["none", "none", "clock back", "clock ahead", "data lost"] as const);

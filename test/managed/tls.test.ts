@@ -150,7 +150,7 @@ test("the doctor: --tls-ca, --tls-cert and --tls-key", async () => {
   expect(status).toBe(2);
   expect(check("connection")).toMatchObject({
     text: expect.stringMatching(/^the server's TLS certificate is not trusted \(self-signed certificate in .*\)$/),
-    advice: "Pass the CA that signed it (tls: { ca }, or NODE_EXTRA_CA_CERTS).",
+    advice: "Pass the CA that signed it (--tls-ca here, tls: { ca } in a program, or NODE_EXTRA_CA_CERTS).",
   });
   const empty = `${ca.certFile}.empty`;
   writeFileSync(empty, "");

@@ -95,7 +95,7 @@ async function onServers(row: MatrixRow, { raw, flush, connect }: Servers): Prom
     clock,
     client: raw,
     expiries,
-    keys: async () => [...(await expiries()).keys()].sort(),
+    keys: async () => [...(await expiries()).keys()].filter((key) => !key.includes("{registry}")).sort(),
     expiryOf,
     bytesOf: async (key) =>
       (await expiryOf(key)) >= clock.nowMs ? ((await raw.getBuffer(key)) ?? undefined) : undefined,

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DelayQueue, memoryStore, type QueueWorker } from "../../src/entries/index.ts";
+import { seeds } from "../harness/seeds.ts";
 import { unreliableStore, type Weather } from "../lock/faults/unreliable-store.ts";
 import { Random } from "../simulator/world/random.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "20", ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(20);
 
 const LENGTH_MS = 2500;
 /** Of many callers that wait for the same message, the late ones wait a little longer for the next one. */

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DelayQueue, type Job, memoryStore, type OrielError, type QueueWorker } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { seeds } from "../harness/seeds.ts";
 import { unreliableStore, type Weather } from "../lock/faults/unreliable-store.ts";
 import { Random } from "../simulator/world/random.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(40);
 
 const VISIBILITY_MS = 1500;
 const MESSAGES = 60;

@@ -1,11 +1,11 @@
 import { appendFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { seeds } from "../harness/seeds.ts";
 import { MUTATIONS } from "./storm/mutations.ts";
 import { playStorms, tallyOf } from "./storm/storm.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS, ORIEL_FIRST_SEED = "1", ORIEL_TALLY } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? 20) : 1;
+const { first, count } = seeds(20);
+const { ORIEL_SEEDS, ORIEL_TALLY } = process.env;
 const SITES = Number(process.env.ORIEL_SITES ?? 8);
 
 test(`${count} storms from seed ${first}: no accepted message is lost or held twice, and all are finished`, {

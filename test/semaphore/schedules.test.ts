@@ -2,12 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { memoryStore } from "../../src/entries/index.ts";
 import { MultiSemaphore, type Permit, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { DEADLINE_MS, unreliableStore, type Weather } from "../lock/faults/unreliable-store.ts";
+import { seeds } from "../harness/seeds.ts";
+import { DEADLINE_MS, randomWeather, unreliableStore } from "../lock/faults/unreliable-store.ts";
 import { Random } from "../simulator/world/random.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "5", ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(5);
 
 const LONGEST_LEASE_MS = 1000;
 const TRIES = 4;
@@ -86,15 +85,7 @@ async function play(subject: Subject, seed: number): Promise<{ holds: number; vi
   const check = (holds: boolean, what: string) => holds || violations.push(`seed ${seed}: ${what}`);
   const bad = random.pick([0, 0.02, 0.1, 0.25]);
   const servers = Array.from({ length: subject.servers }, () => {
-    const weather: Weather = {
-      lostRequest: bad,
-      lostReply: bad,
-      repeated: random.pick([0, bad]),
-      lostNews: random.pick([0, 0, 0.1, 1]),
-      slowMs: random.pick([1, 5, 30]),
-      silentUntilMs: 0,
-      refusingUntilMs: 0,
-    };
+    const weather = randomWeather(random, bad);
     const clock = { aheadMs: random.int(0, 5000) };
     return { weather, clock, server: memoryStore({ clock: () => Date.now() + clock.aheadMs }) };
   });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { holds, type PermitsInUse } from "../../src/semaphore/holds.ts";
 import { type AcquireAnswer, acquire, extend, release } from "../../src/semaphore/steps.ts";
 import { runs as partOf } from "../harness/runs.ts";
 import { type OpenStore, onMemory, stores } from "../lock/contract/stores.ts";
@@ -82,6 +83,11 @@ class Model {
     else this.#checkRetry(one, live, given.retryInMs);
   }
 
+  get inUse(): number {
+    const live = [...this.#holds.values()].filter(({ endMs }) => endMs >= this.nowMs);
+    return live.reduce((sum, { numbers }) => sum + numbers.length, 0);
+  }
+
   /** At that time enough have expired, and 1 ms before they have not. */
   #checkRetry(one: Step & { kind: "acquire" }, live: { numbers: number[]; endMs: number }[], retryInMs: number): void {
     if (one.numbers.length > one.limit) return;
@@ -117,12 +123,20 @@ test(`Redis and memory answer alike, and as the definition says (seed ${seed})`,
         const [inRedis, inMemory] = [await play(redis, key, asked, held), await play(memory, key, asked, held)];
         expect(inMemory).toEqual(sorted(inRedis, inMemory));
         model.played(asked, inRedis);
+        const [listed, twin] = await Promise.all([redis, memory].map(({ store }) => store.run(holds, key, undefined)));
+        expect(listed!.count).toBe(model.inUse);
+        expect(ordered(listed!)).toEqual(ordered(twin!));
         if (asked.kind === "acquire" && (inRedis as AcquireAnswer).isHeld) held.set(asked.token, asked.numbers);
       }
     }),
     { seed, numRuns },
   );
 });
+
+/** Holds with equal ends have no order. */
+function ordered({ count, holds: all }: PermitsInUse): PermitsInUse {
+  return { count, holds: [...all].sort((a, b) => a.leftMs - b.leftMs || a.permits - b.permits) };
+}
 
 /** Numbers with equal ends have no order. */
 function sorted(inRedis: unknown, inMemory: unknown): unknown {

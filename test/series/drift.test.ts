@@ -43,6 +43,6 @@ describe("over long times and lost answers", () => {
     }
     await new Series(store, "s", { retention: "5s" }).delete();
     const { entryOf } = plain as MemoryStore;
-    expect([...keys].filter((key) => key.includes("}:") && entryOf(key))).toEqual([]);
+    expect([...keys].filter((key) => key.includes("}:") && !key.includes("{registry}") && entryOf(key))).toEqual([]);
   });
 });

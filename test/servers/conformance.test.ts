@@ -1,38 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { memoryStore, OrielError } from "../../src/entries/index.ts";
+import { memoryStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { Subject } from "../fuzz/subject.ts";
 import { SUBJECTS } from "../fuzz/subjects.ts";
 import { atEnd } from "../harness/ends.ts";
 import type { Servers } from "../matrix/servers.ts";
 import { storeOn } from "../store/contract/clients.ts";
+import { driveAll } from "../store/restricted/drive.ts";
 import { serverForms } from "./forms.ts";
 import { rareSteps } from "./rare-steps.ts";
 import { STEPS } from "./steps.ts";
 
-/** How each call of a structure ends: "answered", or the code of its error. Then its check of exact answers. */
-async function outcomesOf(subject: Subject, store: Store, name: string): Promise<Record<string, string>> {
-  const driven = subject.open(store, name, "1m");
-  const exact = subject.open(store, `${name}-exact`, "1h");
-  const outcomes: Record<string, string> = {};
-  await Promise.all([driven.seed(), exact.seed()]);
-  for (const [ask, run] of Object.entries(driven.asks))
-    outcomes[ask] = await run().then(
-      () => "answered",
-      (error) => (error instanceof OrielError ? error.code : String(error)),
-    );
-  await exact.check();
-  await Promise.all([driven.close(), exact.close()]);
-  outcomes.reported = String([...driven.reported, ...exact.reported]);
-  return outcomes;
-}
-
-/** All structures at once: their waits cost no CPU. `names`: how the names of their keys begin. */
+/** How each call of every structure ends, and each rare step. `names`: how the names of their keys begin. */
 async function outcomesOn(store: Store, names: string): Promise<Record<string, Record<string, unknown>>> {
-  const all = SUBJECTS.map(
-    async (subject, i) => [subject.name, await outcomesOf(subject, store, `${names}${i}`)] as const,
-  );
-  return { ...Object.fromEntries(await Promise.all(all)), rare: await rareSteps(store, `${names}-rare`) };
+  return { ...(await driveAll(store, names)), rare: await rareSteps(store, `${names}-rare`) };
 }
 
 let expected: Record<string, Record<string, unknown>>;

@@ -1,6 +1,13 @@
 import { setAside } from "../../src/counter/steps/set-aside.ts";
+import { actionsKeyOf } from "../../src/dashboard/actions.ts";
 import { Lock, ReadWriteLock, Series } from "../../src/entries/index.ts";
+import { denied } from "../../src/history/steps/denied.ts";
+import { lines } from "../../src/history/steps/lines.ts";
 import { serverStats, serverStatsFar } from "../../src/journal/steps/server-stats.ts";
+import { announce } from "../../src/registry/steps/announce.ts";
+import { list } from "../../src/registry/steps/list.ts";
+import { holds } from "../../src/semaphore/holds.ts";
+import { acquire, semaphoreKeyOf } from "../../src/semaphore/steps.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** Runs the steps that calls on undamaged keys do not run, and returns what they answer. */
@@ -9,7 +16,34 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
     ...(await readWriteLock(store, name)),
     ...(await operatorSteps(store, name)),
     ...(await farWindow(store, name)),
+    ...(await registry(store, name)),
+    ...(await historySteps(store, name)),
+    ...(await permitsInUse(store, name)),
   };
+}
+
+async function permitsInUse(store: Store, name: string) {
+  const key = semaphoreKeyOf(store, `${name} permits`);
+  const request = { token: "oriel:t", leaseMs: 60_000, numbers: [0, 1], limit: 3, isNumbered: false };
+  await store.run(acquire, key, request);
+  const { count, holds: all } = await store.run(holds, key, undefined);
+  return { count, permits: all.map(({ permits }) => permits) };
+}
+
+async function registry(store: Store, name: string) {
+  const base = store.keyOf(`${name} registry`);
+  const own = (shared: string) => [{ field: 'Series "a"', shared, settings: "{}" }];
+  const first = await store.run(announce, base, { process: "a", version: "1", record: "{}", structures: own("{}") });
+  const next = await store.run(announce, base, {
+    process: "b",
+    version: "1",
+    record: "{}",
+    structures: own('{"a":1}'),
+  });
+  const { entries } = await store.run(list, `${base}:structures`, "0");
+  const withoutTimes = entries.map(([field, record]) => [field, record.replace(/^\d{10,}$/gm, "ms")]);
+  const others = [first, next].map((reply) => reply.others.map((other) => other && { ...other, ms: 0 }));
+  return { others, listed: withoutTimes };
 }
 
 async function readWriteLock(store: Store, name: string) {
@@ -45,4 +79,14 @@ async function farWindow(store: Store, name: string) {
   const [near, far] = await Promise.all([ask(serverStats), ask(serverStatsFar)]);
   await series.close();
   return { near: near.moments, far: far.moments };
+}
+
+async function historySteps(store: Store, name: string) {
+  const key = actionsKeyOf({ keyOf: () => store.keyOf(`${name} dashboard`) });
+  for (const line of ["reset é", "reset é", "block"]) await store.run(lines, key, { line, isWanted: false });
+  const { list } = await store.run(lines, key, { line: "", isWanted: true });
+  const base = store.keyOf(`${name} ids`);
+  for (const id of ["a", "b", "a", "é𝄞"]) await store.run(denied, base, { added: new Map([[id, 2]]), isWanted: false });
+  const ids = await store.run(denied, base, { added: new Map(), isWanted: true });
+  return { ids: [...ids], lines: list.split("\n").map((line) => line.replace(/^\d+ /, "")) };
 }

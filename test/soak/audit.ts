@@ -23,7 +23,8 @@ export class Auditor {
     this.#redis = redis;
     this.#ledger = ledger;
     this.#series = series;
-    this.#store = redisStore(redis, { deadline: 20_000 });
+    // Every key must be a series' key that expires in the soak. Those of the registry live for days.
+    this.#store = redisStore(redis, { deadline: 20_000, registry: false });
   }
 
   /** Repeats until stopped. */

@@ -18,7 +18,12 @@ const CALLS = 48;
 const HOT_SHARE = 0.5;
 const SAMPLE_MS = 2000;
 
-const store = redisStore(url, { deadline: 5000, scriptOf: ({ name, script }) => plan.scripts?.[name] ?? script });
+const store = redisStore(url, {
+  deadline: 5000,
+  // Every key must be a series' key that expires in the soak. Those of the registry live for days.
+  registry: false,
+  scriptOf: ({ name, script }) => plan.scripts?.[name] ?? script,
+});
 const opened = new Map<number, Series>();
 const drawn = new Map<number, number>();
 

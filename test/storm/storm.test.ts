@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { seeds } from "../harness/seeds.ts";
 import { databases } from "./databases.ts";
 import { mutations } from "./mutations.ts";
 import { makeSites } from "./sites.ts";
 import { playStorm } from "./storm.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS, ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? 12) : 1;
+const { first, count } = seeds(12);
 
 const sites = makeSites();
 beforeAll(() => Promise.all(sites.map((site) => site.open())));

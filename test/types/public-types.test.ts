@@ -3,7 +3,18 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { isPrivate, type PublicName, PublicTypes } from "./public-types.ts";
 
-const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet", "semaphore"];
+const STRUCTURES = [
+  "series",
+  "limiter",
+  "lock",
+  "counters",
+  "queue",
+  "breaker",
+  "metrics",
+  "fleet",
+  "semaphore",
+  "dashboard",
+];
 const ENTRIES = ["index", "js", "slim", "kernel", "http", "sql", ...STRUCTURES.map((name) => `structures/${name}`)];
 const types = new PublicTypes(ENTRIES);
 

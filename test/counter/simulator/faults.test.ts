@@ -1,11 +1,11 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { seeds } from "../../harness/seeds.ts";
 import { type Outcome, playSchedule } from "./schedule.ts";
 import { explain, tallyOf } from "./tally.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1", ORIEL_TALLY } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(40);
+const { ORIEL_TALLY } = process.env;
 
 it(`counts each event once in ${count} schedules from seed ${first}`, { timeout: 60_000 + count * 2_000 }, async () => {
   const all: Outcome[] = [];

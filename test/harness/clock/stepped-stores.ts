@@ -50,9 +50,9 @@ export async function onMemory(): Promise<OpenStore> {
   };
 }
 
-export function onRedis(isCluster = false): Promise<OpenStore> {
+export function onRedis(isCluster = false, own: ScriptStoreOptions = {}): Promise<OpenStore> {
   return onServers(isCluster, async (_url, client, options) => {
-    const store = redisStore(client as unknown as IoredisClient, options);
+    const store = redisStore(client as unknown as IoredisClient, { ...options, ...own });
     return { store, stop: async () => {} };
   });
 }

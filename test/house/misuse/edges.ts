@@ -133,6 +133,17 @@ export const EDGES: Record<string, Subject> = {
     ],
     methods: { on: () => ["error", () => {}], start: nothing, stop: nothing, drainOnce: nothing },
   },
+  registerAll: {
+    called: oriel.registerAll,
+    right: (store) => [
+      store,
+      { fleet: "every", scrapeInterval: "1m", maxNames: 5, series: { span: 1000, percentiles: [99], buckets: [1, 2] } },
+    ],
+  },
+  recordHistory: {
+    called: oriel.recordHistory,
+    right: (store) => [store, { interval: "1h", retention: "1h", timings: "1h", maxNames: 5 }],
+  },
   breakerSource: {
     called: oriel.breakerSource,
     right: () => [new oriel.Breaker("local", { span: 1000, failures: 3 })],
@@ -149,7 +160,7 @@ export const EDGES: Record<string, Subject> = {
   },
   seriesSource: {
     called: oriel.seriesSource,
-    right: (store) => [new oriel.Series(store, "s"), { span: 1000, percentiles: [99] }],
+    right: (store) => [new oriel.Series(store, "s"), { span: 1000, percentiles: [99], buckets: [1, 2] }],
   },
   windowSource: {
     called: oriel.windowSource,

@@ -161,6 +161,7 @@ export const STRUCTURES: Record<string, Subject> = {
       reschedule: () => ["i", { delay: 5 }],
       get: () => ["i"],
       counts: nothing,
+      lag: nothing,
       peek: () => [{ limit: 5 }],
       pause: nothing,
       resume: nothing,

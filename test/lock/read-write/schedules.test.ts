@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type HeldLock, memoryStore, ReadWriteLock } from "../../../src/entries/index.ts";
+import { seeds } from "../../harness/seeds.ts";
 import { Random } from "../../simulator/world/random.ts";
-import { DEADLINE_MS, unreliableStore, type Weather } from "../faults/unreliable-store.ts";
+import { DEADLINE_MS, randomWeather, unreliableStore } from "../faults/unreliable-store.ts";
 
-const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1" } = process.env;
-const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
-const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
+const { first, count } = seeds(40);
 
 const LONGEST_LEASE_MS = 1000;
 const TRIES = 8;
@@ -28,15 +27,7 @@ async function play(seed: number): Promise<{ reads: number; writes: number; viol
   const violations: string[] = [];
   const check = (holds: boolean, what: string) => holds || violations.push(`seed ${seed}: ${what}`);
   const bad = random.pick([0, 0.02, 0.1, 0.25]);
-  const weather: Weather = {
-    lostRequest: bad,
-    lostReply: bad,
-    repeated: random.pick([0, bad]),
-    lostNews: random.pick([0, 0, 0.1, 1]),
-    slowMs: random.pick([1, 5, 30]),
-    silentUntilMs: 0,
-    refusingUntilMs: 0,
-  };
+  const weather = randomWeather(random, bad);
   let aheadMs = 0;
   const server = memoryStore({ clock: () => Date.now() + aheadMs });
   const trouble = random.pick(["none", "none", "clock back", "clock ahead", "data lost"] as const);

@@ -8,6 +8,22 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
   describe(`lapsed messages, ${name}`, () => {
     const stage = staged(open);
 
+    test("the lag is the age of the oldest due message, whatever its priority or shard", async () => {
+      const queue = stage().queue({ shards: 3 });
+      expect(await queue.lag()).toBe(0);
+      await queue.add("low", { id: "low" });
+      await stage().advance(1500);
+      await queue.add("high", { priority: 9 });
+      await queue.add("later", { delay: "1h" });
+      expect(await queue.lag()).toBe(1500);
+      await stage().advance(200);
+      expect(await queue.lag()).toBe(1700);
+      await queue.cancel("low");
+      expect(await queue.lag()).toBe(200);
+      await queue.claim({ limit: 3 });
+      expect(await queue.lag()).toBe(0);
+    });
+
     test("a message is dead after its last delivery; the worker that moved it emits that once", async () => {
       const queue = stage().queue();
       await fill(queue, 3, { attempts: 1 });

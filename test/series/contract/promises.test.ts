@@ -132,7 +132,7 @@ describe("errors and flags are correct", () => {
       await writer.record(i, { at: clock.nowMs });
       clock.nowMs += 1100;
     }
-    const [first] = [...keys].filter((key) => key.includes("}:")).sort();
+    const [first] = [...keys].filter((key) => key.includes("{s}:")).sort();
     await plain.run<void, void>(
       {
         name: "x",

@@ -17,7 +17,7 @@ export interface OpenStore {
   /** Another process's: a connection of its own where there are connections. */
   other: Store;
   clock: { nowMs: number };
-  /** All keys that hold something. */
+  /** All keys that hold something, without those of the registry. */
   keys(): Promise<string[]>;
   bytesOf(key: string): Promise<Buffer | undefined>;
   /** Absolute, ms; Infinity where the key never expires. */
@@ -53,7 +53,7 @@ export async function onMemory(): Promise<OpenStore> {
     store: watched,
     other: watched,
     clock,
-    keys: async () => [...touched].filter((key) => entryOf(key)),
+    keys: async () => [...touched].filter((key) => !key.includes("{registry}") && entryOf(key)),
     bytesOf: async (key) => {
       const value = entryOf(key)?.value as { bytes: Uint8Array } | undefined;
       return value && Buffer.from(value.bytes);
@@ -110,7 +110,7 @@ function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {
       async keys() {
         const keys = (await Promise.all(nodes().map((node) => node.keys("*")))).flat().sort();
         const there = await Promise.all(keys.map(isThere));
-        return keys.filter((_, i) => there[i]);
+        return keys.filter((key, i) => !key.includes("{registry}") && there[i]);
       },
       bytesOf: async (key) => ((await isThere(key)) ? ((await client.getBuffer(key)) ?? undefined) : undefined),
       expiryOf: async (key) => {

@@ -5,7 +5,7 @@ import { redisStore } from "../../../src/store/redis/redis.ts";
 import { clients, storeOn } from "../contract/clients.ts";
 import { type Trouble, troubles } from "./troubled-servers.ts";
 
-const DEADLINE_MS = 1000;
+const DEADLINE_MS = 2000;
 
 /** one write of structures that a program begins with. */
 const calls: Record<string, (store: Store) => Promise<unknown>> = {
