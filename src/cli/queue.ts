@@ -19,7 +19,7 @@ export interface QueueTyped extends ServerTyped {
 
 const SHOWN_CHARACTERS = 60;
 
-/** Prints the state of a delay queue, or redrives its dead messages. Resolves to 0. */
+/** Prints the state of a delay queue, redrives its dead messages, pauses or resumes it. Resolves to 0. */
 export async function queue(what: string, name: string, typed: QueueTyped, streams: Streams): Promise<number> {
   const store = openStore(typed);
   const output = new Output(streams.stdout);
@@ -33,7 +33,8 @@ export async function queue(what: string, name: string, typed: QueueTyped, strea
     if (what === "counts") await output.write(countsText(await delayQueue.counts(), typed));
     else if (what === "peek") await output.write(listText(await delayQueue.peek({ limit }), typed, streams));
     else if (what === "dead") await output.write(listText(await delayQueue.dead.list({ limit }), typed, streams));
-    else await output.write(redrivenText(await delayQueue.dead.redrive(idsOf(typed)), typed));
+    else if (what === "redrive") await output.write(redrivenText(await delayQueue.dead.redrive(idsOf(typed)), typed));
+    else await output.write(pausedText(await setPaused(delayQueue, what === "pause"), typed));
     return 0;
   } finally {
     await store.close();
@@ -56,6 +57,16 @@ function countsText(counts: Awaited<ReturnType<DelayQueue["counts"]>>, { json }:
 
 function redrivenText(redriven: number, { json }: QueueTyped): string {
   return json ? jsonLine({ redriven }) : `${redriven} redriven\n`;
+}
+
+async function setPaused(delayQueue: DelayQueue, isPaused: boolean): Promise<boolean> {
+  await (isPaused ? delayQueue.pause() : delayQueue.resume());
+  return isPaused;
+}
+
+function pausedText(isPaused: boolean, { json }: QueueTyped): string {
+  if (json) return jsonLine({ isPaused });
+  return isPaused ? "paused: workers claim no message\n" : "resumed: workers claim messages again\n";
 }
 
 function listText(messages: readonly QueuedMessage[], { json }: QueueTyped, { stdout }: Streams): string {

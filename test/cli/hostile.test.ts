@@ -92,6 +92,8 @@ const ROWS: Record<string, () => string[][]> = {
   "queue peek": () => [["queue", "peek", H]],
   "queue dead": () => [["queue", "dead", H]],
   "queue redrive": () => [["queue", "redrive", H, "--ids", `${H},`]],
+  "queue pause": () => [["queue", "pause", H]],
+  "queue resume": () => [["queue", "resume", H]],
   "lock ls": () => [["lock", "ls"]],
   "lock show": () => [["lock", "show", H]],
   "lock release": () => [["lock", "release", H, "--fence", H]],

@@ -48,6 +48,14 @@ describe("the commands on a queue with waiting, due and dead messages", () => {
     expect(table).not.toContain("later");
   });
 
+  test("pause stops claims until resume", async () => {
+    expect((await run("pause")).stdout).toBe("paused: workers claim no message\n");
+    expect(await sms.claim({ limit: 1 })).toEqual([]);
+    expect((await run("counts")).stdout).toContain("· paused");
+    expect(JSON.parse((await run("resume", "--json")).stdout)).toEqual({ isPaused: false });
+    expect((await sms.counts()).isPaused).toBe(false);
+  });
+
   test("dead lists the reasons without control characters", async () => {
     const { stdout } = await run("dead");
     expect(stdout.match(/Error: no\\x1b\[31m route/g)).toHaveLength(3);

@@ -3,5 +3,9 @@
 import { afterAll, afterEach } from "vitest";
 import { endFile, endTest } from "./ends.ts";
 
+// Where a terminal or a CI has colours, Vitest sets FORCE_COLOR. The texts of the command are compared without colours.
+delete process.env.FORCE_COLOR;
+process.env.NO_COLOR = "1";
+
 afterEach(endTest);
 afterAll(endFile);

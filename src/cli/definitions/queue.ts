@@ -10,16 +10,18 @@ Examples:
   oriel queue counts sms --redis redis://127.0.0.1:6379
   oriel queue dead sms --redis redis://127.0.0.1:6379 --limit 100 --json
   oriel queue redrive sms --redis redis://127.0.0.1:6379 --ids order-17,order-18
+  oriel queue pause sms --redis redis://127.0.0.1:6379
 `;
 
 export function queueCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("queue")
-    .description("Inspect a queue, and retry dead messages.")
+    .description("Inspect a queue, retry dead messages, pause and resume.")
     .addArgument(
       new Argument(
         "<what>",
-        "counts; peek lists the next due messages, dead lists dead ones, redrive retries them",
-      ).choices(["counts", "peek", "dead", "redrive"]),
+        "counts; peek lists the next due messages, dead lists dead ones, redrive retries them; " +
+          "pause lets workers claim nothing until resume",
+      ).choices(["counts", "peek", "dead", "redrive", "pause", "resume"]),
     )
     .argument("<name>", "name of the queue")
     .addOption(redisOption("Redis with the queue"))

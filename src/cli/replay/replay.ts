@@ -1,5 +1,4 @@
 import type { WriteStream } from "node:tty";
-import pc from "picocolors";
 import { openStore } from "../config/open-store.ts";
 import { OutcomeReader } from "../formats/outcome-reader.ts";
 import type { ValueChoice } from "../formats/reading.ts";
@@ -8,6 +7,7 @@ import { checkPictureFile } from "../plot/picture-file.ts";
 import { PlotPoints } from "../plot/plot-points.ts";
 import { unitGuess, writePlot } from "../plot/write-plot.ts";
 import type { Streams } from "../streams.ts";
+import { colorsFor } from "../terminal.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { BadLines } from "./bad-lines.ts";
 import type { ReplayOptions } from "./options.ts";
@@ -36,7 +36,7 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     const badLines = new BadLines();
     const points = options.plot === undefined ? null : new PlotPoints();
     const output = new Output(streams.stdout);
-    const colors = pc.createColors(streams.stdout.isTTY === true && pc.isColorSupported);
+    const colors = colorsFor(streams.stdout);
     const writer = options.json
       ? new JsonWriter(options.percentiles)
       : new TableWriter(options.percentiles, options.selection.key !== undefined, colors);

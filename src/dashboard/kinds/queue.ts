@@ -56,6 +56,14 @@ export const queueKind: DashboardKind = {
         throw new OrielError("ARGUMENT", `no waiting or dead message has the id ${JSON.stringify(id)}`);
       return { target: id };
     },
+    async pause(scope, structure) {
+      await queueOf(scope, structure).pause();
+      return { target: "workers claim no message" };
+    },
+    async resume(scope, structure) {
+      await queueOf(scope, structure).resume();
+      return { target: "workers claim messages again" };
+    },
   },
 };
 

@@ -37,7 +37,7 @@ describe("words by their place", () => {
       ["lock", ""],
       ["ls", "show", "release"],
     ],
-    [["queue", "p"], ["peek"]],
+    [["queue", "p"], ["peek", "pause"]],
     [["ls", "--kind", "Ser"], ["Series"]],
     [
       ["replay", "--format", ""],

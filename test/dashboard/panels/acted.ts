@@ -61,6 +61,14 @@ export const ACTED: readonly Acted[] = [
     make: async (store, name) => ({ target: "dead 2", effect: await deadLetters(store, name) }),
   },
   {
+    ...{ kind: "DelayQueue", action: "pause", before: false, after: true },
+    make: async (store, name) => ({ target: "", effect: await pausing(store, name, false) }),
+  },
+  {
+    ...{ kind: "DelayQueue", action: "resume", before: true, after: false },
+    make: async (store, name) => ({ target: "", effect: await pausing(store, name, true) }),
+  },
+  {
     ...{ kind: "Breaker", action: "open", before: "closed", after: "open" },
     make: async (store, name) => ({ target: "", effect: circuit(store, name).effect }),
   },
@@ -107,6 +115,12 @@ async function deadLetters(store: WatchedStore, name: string): Promise<() => Pro
     const { dead, due } = await queue.counts();
     return { dead, due };
   };
+}
+
+async function pausing(store: WatchedStore, name: string, isPaused: boolean): Promise<() => Promise<unknown>> {
+  const queue = new DelayQueue(store, name);
+  if (isPaused) await queue.pause();
+  return async () => (await queue.counts()).isPaused;
 }
 
 function circuit(store: WatchedStore, name: string) {

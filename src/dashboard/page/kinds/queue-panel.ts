@@ -38,6 +38,7 @@ class QueuePanel implements Panel {
   readonly #noneNext = h("p", { class: "hint" }, "Loading…");
   readonly #noneDead = h("p", { class: "hint" }, "Loading…");
   readonly #redriveAll = h("div", { class: "buttons" });
+  readonly #pausing = h("div", { class: "buttons" });
   readonly #more = h(
     "button",
     { type: "button", class: "quiet", hidden: true, click: () => this.#showMore() },
@@ -50,7 +51,7 @@ class QueuePanel implements Panel {
     this.#actions = new Actions(structure, overview, () => this.#refresh());
     this.#next = new RowsTable("Next messages", this.#columns("Due", this.#nextButtons), ({ id }) => id);
     this.#dead = new RowsTable("Dead letters", this.#columns("Died", this.#deadButtons), ({ id }) => id);
-    const state = h("section", { "aria-label": "State" }, this.#paused, this.#facts.element);
+    const state = h("section", { "aria-label": "State" }, this.#paused, this.#facts.element, this.#pausing);
     const next = card("next", "Next messages", [], this.#noneNext, this.#next.element);
     const dead = card("dead", "Dead letters", [this.#redriveAll], this.#noneDead, this.#dead.element, this.#more);
     this.#timings = new QueueTimingsView(structure.id);
@@ -89,6 +90,8 @@ class QueuePanel implements Panel {
   }
 
   #showState({ waiting, due, claimed, dead, isPaused, lagMs }: QueueState): void {
+    if (this.#paused.hidden === isPaused || this.#pausing.children.length === 0)
+      this.#pausing.replaceChildren(this.#pauseButton(isPaused));
     this.#paused.hidden = !isPaused;
     const count = (name: string, title: string, value: number) => ({ name, title, text: whole(value), value });
     this.#facts.show([
@@ -117,6 +120,19 @@ class QueuePanel implements Panel {
   #showMore(): void {
     this.#limit = Math.min(MAX_DEAD, this.#limit + 4 * PAGE);
     this.#refresh();
+  }
+
+  #pauseButton(isPaused: boolean): HTMLElement | "" {
+    if (isPaused)
+      return this.#actions.button({
+        ...{ action: "resume", label: "Resume…", target: "", yes: "Resume", isHarmless: true },
+        question: "Let the workers of all processes claim messages of this queue again?",
+      });
+    return this.#actions.button({
+      ...{ action: "pause", label: "Pause…", target: "", yes: "Pause the queue" },
+      question:
+        "Let no worker of any process claim a message of this queue until it is resumed? Handlers that run now go on.",
+    });
   }
 
   #redriveAllButton(): HTMLElement | "" {
