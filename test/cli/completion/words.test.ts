@@ -37,7 +37,10 @@ describe("words by their place", () => {
       ["lock", ""],
       ["ls", "show", "release"],
     ],
-    [["queue", "p"], ["peek", "pause"]],
+    [
+      ["queue", "p"],
+      ["peek", "pause"],
+    ],
     [["ls", "--kind", "Ser"], ["Series"]],
     [
       ["replay", "--format", ""],
