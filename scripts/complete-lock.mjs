@@ -15,6 +15,7 @@ export const LOCKED_FOLDERS = [
   "test/drain",
   "test/runtimes",
   "test/dashboard",
+  "docs",
 ];
 
 const SYSTEMS = /\b(aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|win32)\b/;

@@ -97,6 +97,7 @@ const FOLDERS = {
   "--sql": "test/drain",
   "--runtimes": "test/runtimes",
   "--dashboard": "test/dashboard",
+  "--docs": "docs",
 };
 
 async function installFolders() {

@@ -1,0 +1,34 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitepress";
+import llmstxt from "vitepress-plugin-llms";
+import { sidebar } from "./sidebar.ts";
+
+/** The package as a browser loads it, so that the playground runs what users install. */
+const built = fileURLToPath(new URL("../../dist/browser.js", import.meta.url));
+
+export default defineConfig({
+  title: "oriel",
+  description: "Exact sliding-window statistics, limits, locks, counters and delayed work, shared through Redis.",
+  lang: "en",
+  cleanUrls: false,
+  lastUpdated: false,
+  srcExclude: ["node_modules/**"],
+  head: [["link", { rel: "icon", href: "data:," }]],
+  themeConfig: {
+    nav: [
+      { text: "Start", link: "/start/install" },
+      { text: "Structures", link: "/structures/series" },
+      { text: "Operate", link: "/operate/production" },
+      { text: "API", link: "/api/" },
+      { text: "Playground", link: "/playground" },
+    ],
+    sidebar,
+    search: { provider: "local" },
+    outline: [2, 3],
+  },
+  vite: {
+    plugins: [llmstxt({ ignoreFiles: ["api/**"] })],
+    resolve: { alias: { oriel: built } },
+    build: { chunkSizeWarningLimit: 2000 },
+  },
+});
