@@ -12,6 +12,12 @@ export function actionsKeyOf(store: Pick<Store, "keyOf">): string {
   return `${store.keyOf("dashboard")}:actions`;
 }
 
+/** The server's time, by one round trip. */
+export async function serverNowMs(store: Store): Promise<number> {
+  const { nowMs } = await store.run(lines, actionsKeyOf(store), { line: "", isWanted: false });
+  return nowMs;
+}
+
 /** Longest text of one field in the list of actions. */
 const MAX_TEXT = 200;
 

@@ -1,5 +1,6 @@
+import { HealthReader } from "../doctor/health/store-health.ts";
 import { version } from "../generated/version.ts";
-import { HealthReader } from "./health.ts";
+import { serverNowMs } from "./actions.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import type { Overview, RowNumbers, StructureEntry } from "./protocol.ts";
 import type { Listed, Scope } from "./scope.ts";
@@ -17,7 +18,7 @@ export class Answers {
 
   constructor(scope: Scope) {
     this.scope = scope;
-    this.health = new HealthReader(scope.watched);
+    this.health = new HealthReader(scope.watched, () => serverNowMs(scope.watched));
   }
 
   async overview(): Promise<Overview> {

@@ -1,3 +1,4 @@
+import type { NodeHealth, StoreHealth } from "../doctor/health/store-health.ts";
 import type { StructureKind } from "../registry/live.ts";
 import type { RegisteredProcess } from "../registry/read-registry.ts";
 
@@ -23,27 +24,8 @@ export interface StructureEntry {
 
 export type ProcessEntry = Pick<RegisteredProcess, "id" | "host" | "version" | "startedMs" | "seenMs">;
 
-export interface HealthEntry {
-  state: "up" | "down";
-  sinceMs: number;
-  reason: string | null;
-  address: string | null;
-  /** Duration of one round trip, in ms. */
-  latencyMs: number | null;
-  /** The server's clock minus the clock of the dashboard's process. */
-  offsetMs: number | null;
-  /** One for each primary. Empty if the store has no INFO, or the server refuses it. */
-  nodes: readonly NodeEntry[];
-}
-
-export interface NodeEntry {
-  server: string | null;
-  usedBytes: number | null;
-  /** Null without a limit. */
-  maxBytes: number | null;
-  eviction: string | null;
-  persistence: string | null;
-}
+export type HealthEntry = StoreHealth;
+export type NodeEntry = NodeHealth;
 
 export interface Overview {
   nowMs: number;

@@ -1,28 +1,49 @@
-import { fieldsOf, serverNameOf } from "../doctor/facts.ts";
-import { lines } from "../history/steps/lines.ts";
-import type { WatchedStore } from "../store/contract.ts";
-import { actionsKeyOf } from "./actions.ts";
-import type { HealthEntry, NodeEntry } from "./protocol.ts";
+import type { WatchedStore } from "../../store/contract.ts";
+import { fieldsOf, serverNameOf } from "../facts.ts";
 
-/** A round trip is measured at most this often, and INFO is read this often, however many pages are open. */
+export interface StoreHealth {
+  state: "up" | "down";
+  sinceMs: number;
+  reason: string | null;
+  address: string | null;
+  /** Duration of one round trip, in ms. */
+  latencyMs: number | null;
+  /** The server's clock minus the clock of this process. */
+  offsetMs: number | null;
+  /** One for each primary. Empty if the store has no INFO, or the server refuses it. */
+  nodes: readonly NodeHealth[];
+}
+
+export interface NodeHealth {
+  server: string | null;
+  usedBytes: number | null;
+  /** Null without a limit. */
+  maxBytes: number | null;
+  eviction: string | null;
+  persistence: string | null;
+}
+
+/** A round trip is measured at most this often, and INFO is read this often, however often the health is asked for. */
 const TRIP_MS = 1500;
 const INFO_MS = 10_000;
 const SECTIONS = ["server", "memory", "persistence"];
 
-/** The health of one store, measured for all pages together. */
+/** The health of one store, measured once for all that ask. `serverNowMs` makes one round trip. */
 export class HealthReader {
   readonly #store: WatchedStore;
-  #entry: Promise<HealthEntry> | undefined;
+  readonly #serverNowMs: () => Promise<number>;
+  #entry: Promise<StoreHealth> | undefined;
   #measuredMs = Number.NEGATIVE_INFINITY;
-  #nodes: readonly NodeEntry[] = [];
+  #nodes: readonly NodeHealth[] = [];
   #infoMs = Number.NEGATIVE_INFINITY;
 
-  constructor(store: WatchedStore) {
+  constructor(store: WatchedStore, serverNowMs: () => Promise<number>) {
     this.#store = store;
+    this.#serverNowMs = serverNowMs;
   }
 
   /** The health, at most 1.5 s old. Never rejects. */
-  read(): Promise<HealthEntry> {
+  read(): Promise<StoreHealth> {
     const nowMs = this.#store.monotonic();
     if (!this.#entry || nowMs - this.#measuredMs > TRIP_MS) {
       this.#measuredMs = nowMs;
@@ -31,13 +52,13 @@ export class HealthReader {
     return this.#entry;
   }
 
-  async #measure(): Promise<HealthEntry> {
+  async #measure(): Promise<StoreHealth> {
     let latencyMs: number | null = null;
     let offsetMs: number | null = null;
     let failure: string | null = null;
     const [beganMs, wallMs] = [performance.now(), Date.now()];
     try {
-      const { nowMs } = await this.#store.run(lines, actionsKeyOf(this.#store), { line: "", isWanted: false });
+      const nowMs = await this.#serverNowMs();
       latencyMs = performance.now() - beganMs;
       offsetMs = Math.round(nowMs + 0.5 - (wallMs + latencyMs / 2)); // the server's time has whole ms
       await this.#readInfo();
@@ -72,7 +93,7 @@ export class HealthReader {
   }
 }
 
-function nodeOf(fields: ReadonlyMap<string, string>): NodeEntry {
+function nodeOf(fields: ReadonlyMap<string, string>): NodeHealth {
   const bytesOf = (name: string) => {
     const bytes = Number(fields.get(name) ?? Number.NaN);
     return bytes > 0 ? bytes : null;
