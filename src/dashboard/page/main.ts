@@ -16,6 +16,7 @@ const RETRY_MS = 2000;
 let overview: PageOverview | undefined;
 let list: OverviewPage | undefined;
 let open: { id: string; panel: Panel } | undefined;
+let retry = 0;
 
 const live = new Live({
   health(health) {
@@ -30,23 +31,42 @@ const live = new Live({
     if (!isReached) strip.unreached();
     else if (!overview || overview.structures.length === 0) void load();
   },
+  refused: loadLater,
 });
 
 /** Asks for the list of structures, and shows the place that the address names. */
 async function load(): Promise<void> {
+  clearTimeout(retry);
   try {
     overview = await ask<PageOverview>("overview");
     strip.show(overview.health);
     list?.show(overview);
     open?.panel.overview?.(overview);
     show();
+    live.open();
   } catch (error) {
-    if (error instanceof TokenNeeded) main.replaceChildren(loginForm(() => void load()));
-    else {
-      strip.unreached();
-      setTimeout(() => void load(), RETRY_MS);
-    }
+    if (error instanceof TokenNeeded) return; // the form asks for it
+    strip.unreached();
+    loadLater();
   }
+}
+
+function loadLater(): void {
+  clearTimeout(retry);
+  retry = window.setTimeout(() => void load(), RETRY_MS);
+}
+
+/** Nothing is asked for until the token is right. */
+function showLogin(): void {
+  clearTimeout(retry);
+  live.close();
+  strip.reached();
+  if (main.querySelector(".login")) return;
+  closePanel();
+  closeList();
+  overview = undefined;
+  document.title = "oriel";
+  main.replaceChildren(loginForm(() => void load()));
 }
 
 function show(): void {
@@ -64,7 +84,7 @@ function show(): void {
     return;
   }
   closePanel();
-  list = undefined;
+  closeList();
   document.title = "oriel";
   main.replaceChildren(
     backLink(),
@@ -87,8 +107,7 @@ function showList(known: PageOverview): void {
 }
 
 function showPanel(entry: StructureEntry, known: PageOverview): void {
-  list?.close();
-  list = undefined;
+  closeList();
   if (open?.id === entry.id) {
     open.panel.update();
     return;
@@ -118,12 +137,18 @@ function closePanel(): void {
   open = undefined;
 }
 
+function closeList(): void {
+  list?.close();
+  list = undefined;
+}
+
 function backLink(): HTMLElement {
   return h("a", { href: "#/", class: "back" }, "← All structures");
 }
 
 addEventListener("hashchange", show);
 addEventListener("oriel:place", show);
+addEventListener("oriel:token", showLogin);
 addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as Element).tagName);
   if (event.key !== "/" || isTyping || !list) return;

@@ -15,8 +15,10 @@ export async function act<T>(query: Record<string, string>, form: string): Promi
   return answered(await fetch(addressOf("action", query), { method: "POST", headers: { "X-Oriel-Form": form } }));
 }
 
+/** Rejects if this is not the token. */
 export async function login(token: string): Promise<void> {
-  await answered(await fetch("api/login", { method: "POST", headers: { "X-Oriel-Token": token } }));
+  const { ok } = await fetch("api/login", { method: "POST", headers: { "X-Oriel-Token": token } });
+  if (!ok) throw new TokenNeeded("this is not the token");
 }
 
 /** The address of a part as a file. */
@@ -27,11 +29,14 @@ export function addressOf(path: string, query: Record<string, string | number | 
   return `api/${path}?${new URLSearchParams(given)}`;
 }
 
+/** A refusal for want of the token is also the event "oriel:token", because then the whole page needs it. */
 async function answered<T>(response: Response): Promise<T> {
-  const body = (await response.json()) as T & { error?: string };
-  if (response.status === 401) throw new TokenNeeded(body.error);
-  if (!response.ok) throw new Error(body.error ?? `the server answered ${response.status}`);
-  return body;
+  if (response.ok) return (await response.json()) as T;
+  // A proxy in front of the dashboard may answer with a page of its own.
+  const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+  if (response.status !== 401) throw new Error(error ?? `the server answered ${response.status}`);
+  dispatchEvent(new Event("oriel:token"));
+  throw new TokenNeeded(error);
 }
 
 export interface Listener {
@@ -40,6 +45,8 @@ export interface Listener {
   changed(): void;
   /** The dashboard itself does not answer, or answers again. */
   reached(isReached: boolean): void;
+  /** The server answered with an error, after which a browser never connects again: `open` does. */
+  refused(): void;
 }
 
 /** One stream at a time. It names the rows on the screen, and is opened again when they change. */
@@ -51,7 +58,7 @@ export class Live {
 
   constructor(listener: Listener) {
     this.#listener = listener;
-    addEventListener("visibilitychange", () => this.#open(this.#asked));
+    addEventListener("visibilitychange", () => this.#connect(this.#asked));
   }
 
   /** Waits until the rows have been the same for a moment, as they are not during a scroll. */
@@ -60,12 +67,23 @@ export class Live {
     if (asked === this.#asked) return;
     this.#asked = asked;
     clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => this.#open(asked), this.#source ? 150 : 0);
+    this.#timer = window.setTimeout(() => this.#connect(asked), this.#source ? 150 : 0);
   }
 
-  #open(asked: string): void {
+  /** Connects again if there is no stream. */
+  open(): void {
+    if (!this.#source) this.#connect(this.#asked);
+  }
+
+  /** Until `open` or other rows. */
+  close(): void {
+    clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = undefined;
+  }
+
+  #connect(asked: string): void {
+    this.close();
     if (document.hidden || asked === "") return;
     const source = new EventSource(asked);
     this.#source = source;
@@ -75,6 +93,11 @@ export class Live {
     on("rows", (rows) => this.#listener.rows(rows));
     on("changed", () => this.#listener.changed());
     source.addEventListener("open", () => this.#listener.reached(true));
-    source.addEventListener("error", () => this.#listener.reached(false));
+    source.addEventListener("error", () => {
+      this.#listener.reached(false);
+      if (source.readyState !== EventSource.CLOSED || source !== this.#source) return;
+      this.#source = undefined;
+      this.#listener.refused();
+    });
   }
 }

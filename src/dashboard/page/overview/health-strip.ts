@@ -42,6 +42,11 @@ export class HealthStrip {
       );
   }
 
+  /** The dashboard's own server answers, though it may refuse. */
+  reached(): void {
+    this.alert.hidden = true;
+  }
+
   /** The dashboard's own server does not answer. */
   unreached(): void {
     this.alert.hidden = false;
