@@ -48,20 +48,14 @@ async function answer(
   answers: Answers,
   sessions: Sessions,
 ): Promise<Response> {
-  const { host, pathname, searchParams: query } = new URL(request.url);
-  if (!isAllowedHost(host, settings.hosts))
-    return refusal(403, `the dashboard does not answer under the name ${JSON.stringify(host)}; pass it in hosts`);
-  let allowed: Authorized;
-  try {
-    allowed = await settings.authorize(request);
-  } catch (error) {
-    return failureOf(error, "authorize failed, so the request is refused");
-  }
-  if (allowed !== true && typeof allowed !== "string") return refusal(403, "this is not allowed");
+  const url = new URL(request.url);
+  const by = await userOf(request, url, settings);
+  if (by instanceof Response) return by;
+  const { pathname, searchParams: query } = url;
   const [, path, file = "", name] = OWN.exec(pathname) ?? [];
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (path === undefined) return isRead && !/\.[^/]*$/.test(pathname) ? withSlash(pathname) : refusal(404, "not found");
-  const visit: Visit = { request, query, path, by: typeof allowed === "string" ? allowed : null };
+  const visit: Visit = { request, query, path, isSecure: isSecure(url, settings), by };
   try {
     if (name === undefined) return isRead ? await FILES[file]!(visit, answers, sessions) : refusal(405, "use GET");
     if (name === "login") return isRead ? refusal(405, "use POST") : await login(visit, sessions);
@@ -75,6 +69,28 @@ async function answer(
     if (error instanceof OrielError) return errorAnswer(error);
     return failureOf(error, "the dashboard failed");
   }
+}
+
+/** The user, as `authorize` names it, or null. A response if the request is refused. */
+async function userOf(request: Request, url: URL, settings: DashboardSettings): Promise<string | null | Response> {
+  if (!isAllowedHost(url, isSecure(url, settings), settings.hosts))
+    return refusal(403, `the dashboard does not answer under the name ${JSON.stringify(url.host)}; pass it in hosts`);
+  // The path of a cookie ends at a semicolon, and attributes follow.
+  if (url.pathname.includes(";")) return refusal(400, "the path of the dashboard cannot contain a semicolon");
+  let allowed: Authorized;
+  try {
+    allowed = await settings.authorize(request);
+  } catch (error) {
+    return failureOf(error, "authorize failed, so the request is refused");
+  }
+  if (allowed === true) return null;
+  // An empty name may stand for a user whom the program does not know.
+  return typeof allowed === "string" && allowed !== "" ? allowed : refusal(403, "this is not allowed");
+}
+
+/** Whether the browser uses https, which a proxy may have ended. */
+function isSecure({ protocol }: URL, { https }: DashboardSettings): boolean {
+  return https || protocol === "https:";
 }
 
 /** Relative addresses need the slash. The place is relative, too, since a proxy may have removed a part of the path. */

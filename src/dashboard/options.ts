@@ -15,10 +15,15 @@ export interface DashboardOptions {
   hosts?: readonly string[] | undefined;
   /**
    * Decides about each request, the page's own files included: false or undefined refuses it, true allows it, and a text
-   * allows it and names the user in the list of actions. If it throws, the request is refused with 500, and a warning of the
-   * process has the error. Default: all are allowed.
+   * that is not empty allows it and names the user in the list of actions. If it throws, the request is refused with 500, and
+   * a warning of the process has the error. Default: all are allowed.
    */
   authorize?: ((request: Request) => Authorized | Promise<Authorized>) | undefined;
+  /**
+   * Browsers reach the dashboard over https, although the requests that come to it do not show it: a proxy ends TLS. Cookies
+   * are then sent over https only. Default false; requests with an https URL or over a TLS socket do not need it.
+   */
+  https?: boolean | undefined;
   /** Whether operators may change data, such as to reset a limit. Default false. */
   allowActions?: boolean | undefined;
   /** Shows ids of limits and other names of users only in part, and no payloads of messages. Default false. */
@@ -33,19 +38,21 @@ export interface DashboardSettings {
   token: string | undefined;
   hosts: readonly string[];
   authorize: (request: Request) => Authorized | Promise<Authorized>;
+  https: boolean;
   allowsActions: boolean;
   masksIds: boolean;
   sinks: Readonly<Record<string, Pick<Sink, "ledger">>>;
 }
 
-const KNOWN = ["token", "hosts", "authorize", "allowActions", "maskIds", "sinks"];
+const KNOWN = ["token", "hosts", "authorize", "https", "allowActions", "maskIds", "sinks"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
 /** Throws ARGUMENT, without the token. */
 export function dashboardSettings(options: DashboardOptions): DashboardSettings {
   checkKnown(options, KNOWN);
-  const { token, hosts = LOOPBACK, authorize, allowActions = false, maskIds = false, sinks = {} } = options;
+  const { token, hosts = LOOPBACK, authorize, https = false } = options;
+  const { allowActions = false, maskIds = false, sinks = {} } = options;
   if (token !== undefined && (typeof token !== "string" || !/^[!-~]{16,512}$/.test(token)))
     throw new OrielError("ARGUMENT", "token has a wrong form; it must be 16 to 512 visible ASCII characters");
   if (!Array.isArray(hosts) || hosts.length === 0)
@@ -57,6 +64,7 @@ export function dashboardSettings(options: DashboardOptions): DashboardSettings 
   });
   if (authorize !== undefined && typeof authorize !== "function")
     throw argumentError("authorize", authorize, "a function of a Request");
+  if (typeof https !== "boolean") throw argumentError("https", https, "true or false");
   if (typeof allowActions !== "boolean") throw argumentError("allowActions", allowActions, "true or false");
   if (typeof maskIds !== "boolean") throw argumentError("maskIds", maskIds, "true or false");
   if (sinks === null || typeof sinks !== "object")
@@ -74,6 +82,7 @@ export function dashboardSettings(options: DashboardOptions): DashboardSettings 
     token,
     hosts: names,
     authorize: authorize ?? (() => true),
+    https,
     allowsActions: allowActions,
     masksIds: maskIds,
     sinks,

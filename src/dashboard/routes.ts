@@ -27,6 +27,8 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** The path of the page, which ends with a slash. Cookies are for it. */
   readonly path: string;
+  /** Whether the browser uses https. */
+  readonly isSecure: boolean;
   /** The user, as `authorize` named it. */
   readonly by: string | null;
 }
@@ -42,8 +44,8 @@ export const FILES: Readonly<Record<string, Route>> = {
 
 /** Requests for data, with GET. */
 export const READS: Readonly<Record<string, Route>> = {
-  async overview({ request, path }, answers) {
-    const { secret, cookie } = formSecret(request, path);
+  async overview(visit, answers) {
+    const { secret, cookie } = formSecret(visit.request, visit);
     return jsonOf({ ...(await answers.overview()), form: secret }, 200, cookie);
   },
   stream({ query }, answers) {
@@ -82,8 +84,8 @@ export const WRITES: Readonly<Record<string, Route>> = {
 };
 
 /** Opens a session with the token, which comes in a header. */
-export async function login({ request, path }: Visit, sessions: Sessions): Promise<Response> {
-  const cookie = await sessions.open(request, request.headers.get("x-oriel-token") ?? "", path);
+export async function login(visit: Visit, sessions: Sessions): Promise<Response> {
+  const cookie = await sessions.open(visit.request.headers.get("x-oriel-token") ?? "", visit);
   return cookie === undefined ? refusal(401, "this is not the token") : jsonOf({}, 200, cookie);
 }
 

@@ -31,6 +31,17 @@ describe("the Host of a request", () => {
     },
   );
 
+  it.each([
+    ["http://ops.example.com/", { hosts: ["ops.example.com:80"] }, 200],
+    ["http://ops.example.com/", { hosts: ["ops.example.com:443"] }, 403],
+    ["https://ops.example.com/", { hosts: ["ops.example.com:443"] }, 200],
+    ["https://ops.example.com/", { hosts: ["ops.example.com:80"] }, 403],
+    ["http://ops.example.com/", { hosts: ["ops.example.com:443"], https: true }, 200],
+    ["http://[::1]/", { hosts: ["[::1]:80"] }, 200],
+  ])("%s with %j, which names a usual port: %i", async (url, options, status) => {
+    expect((await ask(url, { ...options, token: TOKEN })).status).toBe(status);
+  });
+
   it("is allowed by name, with or without a port", async () => {
     const options = { hosts: ["ops.example.com", "other.example:8443"], token: TOKEN };
     const statuses = ["ops.example.com", "ops.example.com:99", "other.example:8443", "other.example", "localhost"].map(
@@ -51,11 +62,12 @@ describe("options", () => {
     [{ token: "short secret" }, "dashboard: token has a wrong form; it must be 16 to 512 visible ASCII characters"],
     [{ authorize: true }, "dashboard: authorize is true; it must be a function of a Request"],
     [{ allowActions: 1 }, "dashboard: allowActions is 1; it must be true or false"],
+    [{ https: "yes" }, 'dashboard: https is "yes"; it must be true or false'],
     [{ maskIds: "yes" }, 'dashboard: maskIds is "yes"; it must be true or false'],
     [{ sinks: { clicks: {} } }, 'dashboard: sinks["clicks"] is an object; it must be a sink of oriel/sql'],
     [
       { allowAction: true },
-      'dashboard: option is "allowAction"; it must be one of token, hosts, authorize, allowActions, maskIds, sinks; did you mean "allowActions"?',
+      'dashboard: option is "allowAction"; it must be one of token, hosts, authorize, https, allowActions, maskIds, sinks; did you mean "allowActions"?',
     ],
   ])("%o throws one clear error", (options, message) => {
     expect(() => dashboard(store, options as DashboardOptions)).toThrow(message);
@@ -106,6 +118,27 @@ describe("the token", () => {
   });
 });
 
+describe("a cookie", () => {
+  const login = { method: "POST", headers: { "x-oriel-token": TOKEN } };
+
+  it("has the flag Secure behind a proxy that ends TLS, with https", async () => {
+    for (const https of [false, true]) {
+      const { url } = await siteOf(store, { token: TOKEN, https });
+      const opened = await fetch(`${url}api/login`, login);
+      const overview = await fetch(`${url}api/overview`, { headers: { cookie: cookieOf(opened) } });
+      for (const response of [opened, overview])
+        expect(response.headers.get("set-cookie")!.endsWith("; SameSite=Strict; Secure")).toBe(https);
+    }
+  });
+
+  it("takes no attribute from the path", async () => {
+    for (const path of ["a;Domain=example.com/api/login", "a;Domain=example.com/api/overview"]) {
+      const response = await ask(`http://localhost/${path}`, {}, path.endsWith("login") ? login : {});
+      expect([response.status, response.headers.get("set-cookie")]).toEqual([400, null]);
+    }
+  });
+});
+
 describe("authorize", () => {
   it("decides about every request, the page included", async () => {
     const options = { authorize: (request: Request) => request.headers.get("x-user") ?? undefined };
@@ -115,8 +148,8 @@ describe("authorize", () => {
     }
   });
 
-  it("refuses what is neither true nor a text", async () => {
-    for (const answer of [false, undefined, null, 1] as never[])
+  it("refuses what is neither true nor a name", async () => {
+    for (const answer of [false, undefined, null, 1, ""] as never[])
       expect((await ask("http://localhost/", { authorize: () => answer })).status).toBe(403);
   });
 

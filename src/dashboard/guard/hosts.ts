@@ -6,7 +6,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Whether a request's host is in the list. A name in the list without a port allows every port. */
-export function isAllowedHost(host: string, allowed: readonly string[]): boolean {
-  const name = host.toLowerCase();
-  return allowed.includes(name) || allowed.includes(name.replace(/:\d+$/, ""));
+export function isAllowedHost({ hostname, port }: URL, isSecure: boolean, allowed: readonly string[]): boolean {
+  const usedPort = port || (isSecure ? "443" : "80"); // a URL leaves out the usual port
+  return allowed.includes(hostname) || allowed.includes(`${hostname}:${usedPort}`);
 }

@@ -2,6 +2,13 @@ const COOKIE = "oriel_dashboard";
 const CSRF_COOKIE = "oriel_dashboard_form";
 const TEXT = new TextEncoder();
 
+/** Where a browser sends a cookie to. */
+export interface CookiePlace {
+  readonly path: string;
+  /** Over https only. */
+  readonly isSecure: boolean;
+}
+
 /**
  * Recognises who knows the token. The cookie of a session is a code made with the token, so it is valid in every process
  * that has the same token, and the token itself is not kept in the browser.
@@ -21,9 +28,9 @@ export class Sessions {
   }
 
   /** The fields of a response that open a session, if `given` is the token; else undefined. */
-  async open(request: Request, given: string, path: string): Promise<string | undefined> {
+  async open(given: string, place: CookiePlace): Promise<string | undefined> {
     if (this.#token === undefined || !(await isSame(given, this.#token))) return undefined;
-    return setCookie(request, COOKIE, await this.#value(), path);
+    return setCookie(COOKIE, await this.#value(), place);
   }
 
   #value(): Promise<string> {
@@ -33,11 +40,11 @@ export class Sessions {
 }
 
 /** The secret of a browser that actions must repeat in a header, and the cookie that sets it if the browser has none. */
-export function formSecret(request: Request, path: string): { secret: string; cookie: string | undefined } {
+export function formSecret(request: Request, place: CookiePlace): { secret: string; cookie: string | undefined } {
   const known = cookieOf(request, CSRF_COOKIE);
   if (known !== undefined && /^[0-9a-f]{32}$/.test(known)) return { secret: known, cookie: undefined };
   const secret = hexOf(crypto.getRandomValues(new Uint8Array(16)));
-  return { secret, cookie: setCookie(request, CSRF_COOKIE, secret, path) };
+  return { secret, cookie: setCookie(CSRF_COOKIE, secret, place) };
 }
 
 /**
@@ -62,8 +69,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-function setCookie(request: Request, name: string, value: string, path: string): string {
-  const isSecure = new URL(request.url).protocol === "https:";
+function setCookie(name: string, value: string, { path, isSecure }: CookiePlace): string {
   return `${name}=${value}; Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 
