@@ -8,7 +8,12 @@ const TICK_MS = 2000;
  * Server-sent events for one page: health, the numbers of the rows on its screen, and a notice when the list has changed.
  * Nothing is asked for after the page has gone, and a tick waits for the one before it.
  */
-export function streamOf(answers: Answers, ids: readonly string[], spanMs: number): ReadableStream<Uint8Array> {
+export function streamOf(
+  answers: Answers,
+  ids: readonly string[],
+  spanMs: number,
+  tickMs = TICK_MS,
+): ReadableStream<Uint8Array> {
   const text = new TextEncoder();
   let isOver = false;
   let wake = () => {};
@@ -35,16 +40,17 @@ export function streamOf(answers: Answers, ids: readonly string[], spanMs: numbe
     async start(controller) {
       const run = async () => {
         while (!isOver) {
-          await tick((name, data) =>
-            controller.enqueue(text.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)),
-          ).catch((error: unknown) => {
-            // The health in the next tick shows it.
-            if (!(error instanceof Error)) throw error;
-          });
-          // A page that does not read is not written to.
+          // A page that does not read is not written to, and nothing is asked for.
+          if ((controller.desiredSize ?? 0) > 0)
+            await tick((name, data) =>
+              controller.enqueue(text.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)),
+            ).catch((error: unknown) => {
+              // The health in the next tick shows it.
+              if (!(error instanceof Error)) throw error;
+            });
           if (!isOver)
             await new Promise<void>((resolve) => {
-              const timer = setTimeout(resolve, TICK_MS);
+              const timer = setTimeout(resolve, tickMs);
               wake = () => {
                 clearTimeout(timer);
                 resolve();

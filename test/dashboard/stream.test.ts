@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { Answers } from "../../src/dashboard/answers.ts";
+import { dashboardSettings } from "../../src/dashboard/options.ts";
+import { Scope } from "../../src/dashboard/scope.ts";
+import { streamOf } from "../../src/dashboard/stream.ts";
+import { memoryStore } from "../../src/entries/index.ts";
+
+type Chunks = ReadableStreamDefaultReader<Uint8Array>;
+
+/** What the stream has ready, without a wait for its next tick. */
+async function readyIn(chunks: Chunks): Promise<number> {
+  for (let count = 0; ; count++) {
+    const isReady = await Promise.race([
+      chunks.read().then(() => true),
+      new Promise<false>((resolve) => setImmediate(resolve, false)),
+    ]);
+    if (!isReady) return count;
+  }
+}
+
+it("a page that does not read is not written to, and goes on when it reads again", async () => {
+  const answers = new Answers(new Scope(memoryStore(), dashboardSettings({})));
+  const open = () => streamOf(answers, [], 1000, 5).getReader();
+  const [stalled, reading] = [open(), open()];
+  for (let ticks = 0; ticks < 30; ticks++) await reading.read();
+  await reading.cancel();
+  // Those of one tick, and of one that begins meanwhile.
+  expect(await readyIn(stalled)).toBeLessThanOrEqual(3);
+  expect((await stalled.read()).done).toBe(false);
+  await stalled.cancel();
+});
