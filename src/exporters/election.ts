@@ -1,5 +1,6 @@
 import type { HeldLock } from "../lock/held.ts";
 import { Lock } from "../lock/lock.ts";
+import { quietStore } from "../registry/quiet-store.ts";
 import type { Store } from "../store/contract.ts";
 
 interface Seat {
@@ -19,7 +20,7 @@ export class Election {
   readonly #seats = new Map<string, Seat>();
 
   constructor(store: Store, leaseMs: number) {
-    this.#store = store;
+    this.#store = quietStore(store); // the registry lists the structures of users
     this.#leaseMs = leaseMs;
   }
 

@@ -12,6 +12,7 @@ import {
   registerAll,
   Series,
 } from "../../src/entries/index.ts";
+import { readRegistry } from "../../src/registry/read-registry.ts";
 import { structuresOf } from "../../src/structures.ts";
 import { until } from "../harness/until.ts";
 
@@ -71,6 +72,22 @@ test("a structure that is gone leaves its counts, and is not kept alive", async 
   expect(
     (await lines(all))['oriel_limiter_decisions_total{name="per-request",policy="fixed-window",outcome="allowed"}'],
   ).toBe(500);
+});
+
+test("the locks of the election are not in the registry", async () => {
+  let nowMs = 1_700_000_000_000;
+  const store = memoryStore({ clock: () => nowMs });
+  const all = registerAll(store);
+  const series = new Series(store, "latency");
+  await series.record(5);
+  for (let collections = 0; collections < 3; collections++) {
+    expect(await lines(all)).toMatchObject({ 'oriel_fleet_series_events{name="latency"}': 1 });
+    nowMs += 6000; // structures announce themselves after 5 s
+  }
+  await series.record(5);
+  const { structures } = await readRegistry(store);
+  expect(structures.map(({ kind, name }) => `${kind} ${name}`)).toEqual(["Series latency"]);
+  await series.close();
 });
 
 test("names above maxNames share one label", async () => {

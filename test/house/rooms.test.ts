@@ -48,7 +48,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   metrics: ["kernel", "stats"],
   flow: ["metrics"],
   fleet: ["async", "store", "generated", "stats", "series", "metrics", "registry"],
-  exporters: ["async", "metrics", "lock", "store"],
+  exporters: ["async", "metrics", "lock", "store", "registry"],
   history: ["async", "store", "generated", "series", "registry"],
   doctor: ["async", "store", "generated", "lock"],
   dashboard: [
