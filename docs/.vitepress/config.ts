@@ -10,8 +10,7 @@ export default defineConfig({
   title: "oriel",
   description: "Exact sliding-window statistics, limits, locks, counters and delayed work, shared through Redis.",
   lang: "en",
-  cleanUrls: false,
-  lastUpdated: false,
+  ignoreDeadLinks: process.env.DOCS_DRAFT === "1",
   srcExclude: ["node_modules/**"],
   head: [["link", { rel: "icon", href: "data:," }]],
   themeConfig: {

@@ -12,7 +12,21 @@ import { blocksOf, chosenPages, type Program, programsOf } from "./blocks.ts";
 import { typeErrors, workspace, written } from "./workspace.ts";
 
 /** Blocks in other languages are text for people or for other programs. */
-const LANGUAGES = ["ts", "text", "sh", "json", "yaml", "http", "sql", "lua", "python", "dockerfile", "toml", "html", "vue"];
+const LANGUAGES = [
+  "ts",
+  "text",
+  "sh",
+  "json",
+  "yaml",
+  "http",
+  "sql",
+  "lua",
+  "python",
+  "dockerfile",
+  "toml",
+  "html",
+  "vue",
+];
 /** Databases of one Redis. */
 const DATABASES = 16;
 
@@ -24,12 +38,16 @@ const free = Array.from({ length: DATABASES }, (_, i) => i);
 beforeAll(() => void workspace());
 
 test("each block names a language", () => {
-  const others = chosenPages().flatMap(blocksOf).filter(({ language }) => !LANGUAGES.includes(language));
+  const others = chosenPages()
+    .flatMap(blocksOf)
+    .filter(({ language }) => !LANGUAGES.includes(language));
   expect(others.map(({ page, line, language }) => `${page}:${line} ${language}`)).toEqual([]);
 });
 
 test("each JSON block is JSON", () => {
-  const json = chosenPages().flatMap(blocksOf).filter(({ language }) => language === "json");
+  const json = chosenPages()
+    .flatMap(blocksOf)
+    .filter(({ language }) => language === "json");
   for (const { page, line, code } of json) expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow();
 });
 
@@ -69,7 +87,11 @@ async function ran(program: Program, env: Record<string, string>): Promise<void>
   });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   if (program.serves) {
-    await until("the program listens", async () => child.exitCode !== null || (await listens(Number(env.PORT))), 30_000);
+    await until(
+      "the program listens",
+      async () => child.exitCode !== null || (await listens(Number(env.PORT))),
+      30_000,
+    );
     expect(child.exitCode, stderr).toBe(null);
     child.kill("SIGKILL");
     await ended;
