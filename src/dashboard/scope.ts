@@ -21,7 +21,7 @@ export class Scope {
   #registry: Promise<Registry> | undefined;
   #readMs = Number.NEGATIVE_INFINITY;
   #listed = new Map<string, Listed>();
-  readonly #opened = new Map<string, unknown>();
+  readonly #opened = new Map<string, Opened<unknown>>();
 
   constructor(store: WatchedStore, settings: DashboardSettings) {
     this.watched = store;
@@ -74,17 +74,29 @@ export class Scope {
 
   /**
    * The dashboard's own object for a structure, made by `open` at its first use. Settings that changed make another one.
-   * At most 2000 are kept.
+   * The last 2000 that were used are kept. The others are closed by `close`, which a kind without timers and memory of its
+   * own does not need: `Breaker.close` would close the circuit.
    */
-  opened<T>(structure: Listed, open: (structure: Listed) => T): T {
+  opened<T>(structure: Listed, open: (structure: Listed) => T, close?: (made: T) => Promise<void>): T {
     const key = `${structure.id} ${JSON.stringify(structure.settings)}`;
-    const known = this.#opened.get(key) as T | undefined;
-    if (known !== undefined) return known;
-    const made = open(structure);
-    this.#opened.set(key, made);
-    if (this.#opened.size > MAX_OPENED) this.#opened.delete(this.#opened.keys().next().value!);
-    return made;
+    const known = this.#opened.get(key) as Opened<T> | undefined;
+    const used = known ?? { made: open(structure), close };
+    this.#opened.delete(key); // the map is in the order of use
+    this.#opened.set(key, used as Opened<unknown>);
+    if (this.#opened.size > MAX_OPENED) this.#closeFirst();
+    return used.made;
   }
+
+  #closeFirst(): void {
+    const [key, { made, close }] = this.#opened.entries().next().value!;
+    this.#opened.delete(key);
+    close?.(made).catch(() => {}); // nobody uses it any more
+  }
+}
+
+interface Opened<T> {
+  readonly made: T;
+  readonly close: ((made: T) => Promise<void>) | undefined;
 }
 
 const MAX_OPENED = 2000;

@@ -11,6 +11,7 @@ function seriesOf(scope: Scope, structure: Listed, outcome: Outcome): Series {
   return scope.opened(
     { ...structure, id: `${structure.id} ${name}` },
     () => new Series(scope.store, name, { retention: MAX_SPAN_MS, values: "float64", nan: "ignore" }),
+    (series) => series.close(),
   );
 }
 

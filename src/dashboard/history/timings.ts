@@ -15,6 +15,7 @@ export async function timingOf(scope: Scope, structure: Listed, query: URLSearch
   const series = scope.opened(
     { ...structure, id: `${structure.id} ${timing}` },
     () => new Series(scope.store, name, { retention: MAX_SPAN_MS, nan: "ignore" }),
+    (each) => each.close(),
   );
   return viewOf(series, await windowOf(series, MAX_SPAN_MS, query));
 }

@@ -75,7 +75,7 @@ function sinkOf({ settings }: Scope, { name }: Listed) {
 }
 
 function countersOf(scope: Scope, structure: Listed): Counters {
-  return scope.opened(structure, ({ name, settings }) => {
+  const open = ({ name, settings }: Listed) => {
     const { dimensions, addedDimensions, buckets, timeZone, shards } = settings;
     const added = Array.isArray(addedDimensions) ? (addedDimensions as string[]) : [];
     return new Counters(scope.store, name, {
@@ -85,7 +85,8 @@ function countersOf(scope: Scope, structure: Listed): Counters {
       timeZone: timeZone as string | undefined,
       shards: shards as number | undefined,
     });
-  });
+  };
+  return scope.opened(structure, open, (counters) => counters.close());
 }
 
 /** The state of a shard without its ledger. Only a shard that cannot be read is known not to match. */

@@ -33,10 +33,9 @@ export const fleetKind: DashboardKind = {
 
 /** It counts nothing, so it sends nothing. */
 function fleetOf(scope: Scope, structure: Listed): FleetMetrics {
-  return scope.opened(structure, ({ name, settings }) => {
-    const { interval, sampleCount, maxNames } = settings;
-    return new FleetMetrics(scope.store, name, { interval, sampleCount, maxNames } as Record<string, number>);
-  });
+  const open = ({ name, settings: { interval, sampleCount, maxNames } }: Listed) =>
+    new FleetMetrics(scope.store, name, { interval, sampleCount, maxNames } as Record<string, number>);
+  return scope.opened(structure, open, (fleet) => fleet.close());
 }
 
 function nameOf(name: string, view: MetricView): FleetName {

@@ -77,16 +77,15 @@ function retentionMsOf({ settings }: Listed): number {
 }
 
 function seriesOf(scope: Scope, structure: Listed): Series {
-  return scope.opened(structure, ({ name, settings }) => {
-    const { values, clock } = settings;
-    return new Series(scope.store, name, {
+  const open = ({ name, settings: { values, clock } }: Listed) =>
+    new Series(scope.store, name, {
       retention: retentionMsOf(structure),
       values: values === "float64" ? "float64" : "float32",
       clock: clock === "event" ? "event" : "server",
       nan: "ignore",
       maxResidentBytes: MAX_BYTES,
     });
-  });
+  return scope.opened(structure, open, (series) => series.close());
 }
 
 /** Says what to do about a window that is too large. */
