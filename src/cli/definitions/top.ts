@@ -4,9 +4,14 @@ import { type TopTyped, top } from "../live/top/top.ts";
 import type { Streams } from "../streams.ts";
 
 const HELP = `
+The first line is the health of the store: round trip, server, memory, persistence, eviction and clock. What is bad has a
+colour. trend shows the rates of the last reads, each row on a scale of its own.
+
 Keys: arrows, j, k, PgUp and PgDn select, Enter opens, Esc goes back, / filters by name, s changes the order (kind, name,
-rate, p99), r reverses it, q ends. Only the rows on the screen are read. Of a kind without live numbers, and of counters,
-the settings are shown.
+rate, p99, denied, lag), r reverses it, q ends. Only the rows on the screen are read; an order by numbers reads all rows. Of
+a kind without live numbers, and of counters, the settings are shown.
+
+With --once --json the first object is {"health": ...}, and each of the others is a structure.
 
 Exit status: 0 ended, 1 with --once: a structure could not be read, 2 wrong usage, no terminal without --once, or Redis fails.
 
@@ -25,7 +30,7 @@ export function topCommand(streams: Streams, end: (status: number) => void): Com
     .option("--span <duration>", "length of the window of a series", "1m")
     .option("--every <duration>", "time between two reads, at least 100ms", "1s")
     .option("--once", "print all structures once, also to a pipe or a file")
-    .option("--json", "with --once: print JSON, one structure a line")
+    .option("--json", "with --once: print JSON, the store and then each structure on a line")
     .option("--prefix <prefix>", "prefix of the keys in Redis")
     .addHelpText("after", HELP)
     .action(async (pattern: string | undefined, typed: TopTyped) => end(await top(pattern, typed, streams)));

@@ -18,11 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
+const objectsOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
 describe("oriel top --once", () => {
   test("prints each structure with its numbers", async () => {
     const { status, stdout, stderr } = await stage.run("top", "--once", "--span", "1h");
     expect([status, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^name +kind +rate\/s +p99 +denied\/s +lag +state +procs +seen\n/);
+    expect(stdout).toMatch(
+      /^up · \d+\.\d ms · (Redis|Valkey) \S+ · memory \d+\.\d MB · no append-only file · no eviction · clock .* · 127\.0\.0\.1:\d+\n/,
+    );
+    expect(stdout).toMatch(/^name +kind +rate\/s +p99 +denied\/s +lag +state +procs +seen$/m);
     expect(stdout).toMatch(/^api:latency +Series +0\.0278 +99 +1 +\d+ s$/m);
     expect(stdout).toMatch(/^payments +Breaker +0 +open, \d+ s left, 0 failed, 0 slow /m);
     expect(stdout).toMatch(/^api +Limiter +0.00222 +0.00083\d* +per-minute: sliding-window 5\/1m /m);
@@ -32,7 +41,20 @@ describe("oriel top --once", () => {
 
   test("--json prints one object a line", async () => {
     const { stdout } = await stage.run("top", "s*", "--once", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({
+    const [store, ...structures] = objectsOf(stdout);
+    expect(store).toEqual({
+      health: {
+        state: "up",
+        sinceMs: expect.any(Number),
+        reason: null,
+        address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+        latencyMs: expect.any(Number),
+        offsetMs: expect.any(Number),
+        nodes: [expect.objectContaining({ maxBytes: null, eviction: "noeviction", usedBytes: expect.any(Number) })],
+      },
+    });
+    expect(structures).toHaveLength(1);
+    expect(structures[0]).toMatchObject({
       kind: "DelayQueue",
       name: "sms",
       p99: null,
@@ -47,7 +69,7 @@ describe("oriel top --once", () => {
     const args = ["top", "--once", "--redis", stage.server.url];
     const { stdout } = await command(args, "", { isTTY: true, columns });
     const lines = stripVTControlCharacters(stdout).trimEnd().split("\n");
-    expect(lines).toHaveLength(10);
+    expect(lines).toHaveLength(11);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
   });
 
@@ -62,11 +84,14 @@ describe("oriel top in a pseudo-terminal", () => {
     "%i columns: moves, filters, sorts, opens, follows the size, and ends",
     async (columns) => {
       const args = ["top", "--span", "1h", "--every", "200ms", "--redis", stage.server.url];
-      const terminal = inTerminal(args, 12, columns);
+      const terminal = inTerminal(args, 13, columns);
       const first = await terminal.shows(/^ {2}api:latency .*\b99\b/m);
       expect(first).toMatch(/^oriel top · \d\d:\d\d:\d\d · 1\/9/);
       expect(first).toMatch(/^> payments/m);
       expect(first).toContain("q quit");
+      expect(first.split("\n")[1]).toMatch(/^up · .*no append-only file/);
+      if (columns > 100) await terminal.shows(/^ {2}name .* trend.*\n[\s\S]*api:latency .* ████/m);
+      else expect(first).not.toContain("trend");
       expect(terminal.grid.isCursorShown).toBe(false);
       terminal.keys("j");
       await terminal.shows(/^> views/m);
@@ -104,6 +129,7 @@ describe("oriel top in a pseudo-terminal", () => {
     await terminal.shows(/^ {2}api:latency/m);
     await own.server.kill();
     await terminal.shows(/failed: (UNAVAILABLE|DEADLINE)/);
+    await terminal.shows(/^down: /m);
     terminal.keys("\u0003");
     expect(await terminal.ended).toBe(0);
     await own.close().catch(() => {});
@@ -119,7 +145,7 @@ test("a structure that cannot be read: the others are printed, and the status is
   expect(stdout).toMatch(/^payments +Breaker +0 +open/m);
   const json = await own.run("top", "wrong", "--once", "--json");
   expect(json.status).toBe(1);
-  expect(JSON.parse(json.stdout)).toMatchObject({ name: "wrong", failure: expect.stringContaining("ARGUMENT") });
+  expect(objectsOf(json.stdout)[1]).toMatchObject({ name: "wrong", failure: expect.stringContaining("ARGUMENT") });
   expect((await own.run("top", "s*", "--once")).status).toBe(0);
   await own.close();
 });

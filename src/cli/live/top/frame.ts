@@ -1,12 +1,18 @@
 import type { Colors } from "picocolors/types";
+import type { StoreHealth } from "../../../doctor/health/store-health.ts";
 import { numberText } from "../../row.ts";
 import { type Column, cut, tableLines } from "../columns.ts";
 import { roughText } from "../durations.ts";
-import type { Row } from "./rows.ts";
+import { healthLine } from "./health-line.ts";
+import { MAX_RATES, type Row } from "./rows.ts";
+import { sparkText } from "./spark.ts";
 import { placeOf, type TopState } from "./state.ts";
 
-/** Lines above and below the rows: two heads and a foot. */
-const OTHER_LINES = 3;
+/** Lines above and below the rows: the head, the store, the names of the columns, and the foot. */
+const OTHER_LINES = 4;
+
+/** In a narrower terminal the trend would take the place of words about the state. */
+const TREND_COLUMNS = 100;
 
 export interface Size {
   columns: number;
@@ -24,12 +30,12 @@ export function pageOf(rows: readonly Row[], state: TopState, size: Size): Row[]
   return rows.slice(first, first + pageRows);
 }
 
-/** The screen of `oriel top`: a head, the rows of one page, and the keys. */
+/** The screen of `oriel top`: a head, the store's health, the rows of one page, and the keys. */
 export function frameLines(
   rows: readonly Row[],
   state: TopState,
   size: Size,
-  about: { nowMs: number; processes: number; failure: string },
+  about: { nowMs: number; processes: number; failure: string; health: StoreHealth | undefined },
   colors: Colors,
 ): string[] {
   const page = pageOf(rows, state, size);
@@ -38,7 +44,11 @@ export function frameLines(
   const time = new Date(about.nowMs).toISOString().slice(11, 19);
   const filter = state.isTyping || state.filter !== "" ? ` · /${state.filter}${state.isTyping ? "_" : ""}` : "";
   const head = `oriel top · ${time} · ${counts} · by ${state.sort}${state.isReversed ? " reversed" : ""}${filter}`;
-  const [names = "", ...lines] = tableLines(columnsOf(page, about.nowMs, colors), size.columns - 2);
+  const columns = [
+    ...columnsOf(page, about.nowMs, colors),
+    ...(size.columns >= TREND_COLUMNS ? [trendOf(page, colors)] : []),
+  ];
+  const [names = "", ...lines] = tableLines(columns, size.columns - 2);
   const body = lines.map((line, i) => (page[i] === rows[place] ? `${colors.bold(">")} ${line}` : `  ${line}`));
   if (rows.length === 0)
     body.push(cut(state.filter === "" ? "  Nothing is listed." : "  Nothing matches.", size.columns));
@@ -48,7 +58,8 @@ export function frameLines(
     : "q quit · Enter open · / filter · s sort · r reverse · arrows move";
   const foot =
     about.failure === "" ? colors.dim(cut(keys, size.columns)) : colors.red(cut(about.failure, size.columns));
-  return [colors.bold(cut(head, size.columns)), `  ${colors.cyan(names)}`, ...body, ...blank, foot];
+  const store = about.health ? healthLine(about.health, size.columns, colors) : "";
+  return [colors.bold(cut(head, size.columns)), store, `  ${colors.cyan(names)}`, ...body, ...blank, foot];
 }
 
 /** Columns of the overview. Numbers that a kind does not have are blank. */
@@ -81,9 +92,15 @@ export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): 
         return failure !== undefined || overview?.isBad || structure.conflict ? colors.red(text) : text;
       },
     },
-    { head: "procs", cells: rows.map(({ structure }) => `${structure.processes}`), rank: 5, isRight: true },
-    { head: "seen", cells: rows.map(({ structure }) => roughText(nowMs - structure.seenMs)), rank: 4, isRight: true },
+    { head: "procs", cells: rows.map(({ structure }) => `${structure.processes}`), rank: 6, isRight: true },
+    { head: "seen", cells: rows.map(({ structure }) => roughText(nowMs - structure.seenMs)), rank: 5, isRight: true },
   ];
+}
+
+/** The rates of the last reads as bars. Each row has a scale of its own. */
+function trendOf(rows: readonly Row[], colors: Colors): Column {
+  const cells = rows.map(({ rates = [] }) => sparkText(rates, MAX_RATES).padStart(MAX_RATES));
+  return { head: "trend", cells, rank: 4, paint: colors.cyan };
 }
 
 /** At most six characters for usual numbers. */

@@ -15,12 +15,16 @@ export interface Row {
   overview?: Overview;
   /** Why the last read failed. */
   failure?: string;
+  /** The rates of the last reads without a break, the latest last. */
+  rates?: readonly number[];
 }
 
 /** Structures that are read at once. */
 const BATCH = 50;
+/** Rates that are kept of each row. */
+export const MAX_RATES = 8;
 
-/** The structures of a registry and their numbers. Only rows that are asked for are read. */
+/** The structures of a registry and their numbers. Only rows that are asked for are read and have numbers. */
 export class Rows {
   readonly #store: Store;
   readonly #options: Omit<ViewOptions, "isOverview">;
@@ -59,11 +63,16 @@ export class Rows {
     }
   }
 
-  /** Reads the numbers of these rows, and closes the others. */
-  async read(rows: readonly Row[]): Promise<void> {
+  /**
+   * Reads the numbers of these rows in their order, until `signal` aborts. The others are closed and lose their numbers, which
+   * would be out of date at the next look.
+   */
+  async read(rows: readonly Row[], signal?: AbortSignal): Promise<void> {
     const keys = new Set(rows.map(({ key }) => key));
+    for (const { key, kind, name, structure } of this.all)
+      if (!keys.has(key)) this.#rows.set(key, { key, kind, name, structure });
     for (const key of [...this.#views.keys()]) if (!keys.has(key)) await this.#close(key);
-    for (let first = 0; first < rows.length; first += BATCH)
+    for (let first = 0; first < rows.length && !signal?.aborted; first += BATCH)
       await Promise.all(rows.slice(first, first + BATCH).map((row) => this.#readRow(row)));
   }
 
@@ -91,8 +100,12 @@ export class Rows {
     const row = this.#rows.get(key);
     if (!row) return;
     // After a failure the earlier numbers are not shown as if they were new.
-    const { name, kind } = row;
-    const numbers = reading && { overview: reading.overview };
+    const { name, kind, rates = [] } = row;
+    const rate = reading?.overview.rate;
+    const numbers = reading && {
+      overview: reading.overview,
+      ...(rate !== undefined && { rates: [...rates, rate].slice(-MAX_RATES) }),
+    };
     this.#rows.set(key, {
       ...{ key, kind, name, structure: row.structure },
       ...numbers,

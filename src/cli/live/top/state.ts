@@ -41,8 +41,14 @@ const numbersOf = (overview: Row["overview"]) => ({
   lag: overview?.lagMs,
 });
 
+/** Whether the order depends on numbers, so that all rows must be read. */
+export function isByNumber({ sort }: TopState): boolean {
+  return sort in numbersOf(undefined);
+}
+
 /** The rows that the filter leaves, in their order. A row without a number is last. */
-export function ordered(all: readonly Row[], { sort, isReversed, filter }: TopState): Row[] {
+export function ordered(all: readonly Row[], state: TopState): Row[] {
+  const { sort, isReversed, filter } = state;
   const isPattern = /[*?]/.test(filter);
   const matches = isPattern ? matcherOf(filter) : (name: string) => name.toLowerCase().includes(filter.toLowerCase());
   const byText = (a: Row, b: Row) => compare(a.kind, b.kind) || compare(a.name, b.name);
@@ -58,7 +64,7 @@ export function ordered(all: readonly Row[], { sort, isReversed, filter }: TopSt
     return (isReversed ? first - second : second - first) || byText(a, b);
   };
   const found = all.filter(({ name }) => matches(name));
-  if (sort in numbersOf(undefined)) return found.sort(byNumber);
+  if (isByNumber(state)) return found.sort(byNumber);
   const sorted = found.sort(sort === "name" ? byName : byText);
   return isReversed ? sorted.reverse() : sorted;
 }

@@ -1,25 +1,26 @@
 import { emitKeypressEvents } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
+import { HealthReader, type StoreHealth } from "../../../doctor/health/store-health.ts";
 import type { Duration } from "../../../entries/index.ts";
 import { argumentError, OrielError } from "../../../errors.ts";
+import { lines } from "../../../history/steps/lines.ts";
 import { durationMs } from "../../../time.ts";
 import { openStore } from "../../config/open-store.ts";
 import type { ServerTyped } from "../../config/server-typed.ts";
 import { Output } from "../../output.ts";
 import { typedDuration } from "../../replay/options.ts";
 import type { Streams } from "../../streams.ts";
-import { colorsFor, widthOf } from "../../terminal.ts";
-import { jsonLine } from "../../text/json-line.ts";
+import { colorsFor } from "../../terminal.ts";
 import { oneLine } from "../../text/safe-text.ts";
-import { cut, tableLines } from "../columns.ts";
+import { cut } from "../columns.ts";
 import { kindOf } from "../find.ts";
 import { matcherOf } from "../glob.ts";
-import { EMPTY } from "../ls.ts";
 import { readingLines } from "../reading-lines.ts";
 import { Screen, stopAtSignals } from "../screen.ts";
-import { columnsOf, frameLines, pageOf, pageRowsOf } from "./frame.ts";
+import { frameLines, pageOf, pageRowsOf } from "./frame.ts";
+import { printOnce } from "./once.ts";
 import { type Row, Rows } from "./rows.ts";
-import { afterKey, FIRST_STATE, type Key, ordered, type TopState } from "./state.ts";
+import { afterKey, FIRST_STATE, isByNumber, type Key, ordered, type TopState } from "./state.ts";
 
 export interface TopTyped extends ServerTyped {
   kind?: string;
@@ -47,10 +48,14 @@ export async function top(pattern: string | undefined, typed: TopTyped, streams:
   const matches = matcherOf(pattern);
   const options = { spanMs, percentiles: [99], isRepeated: !isOnce };
   const rows = new Rows(store, options, (each) => (!kind || each.kind === kind) && matches(each.name));
+  // The step reads the time, and writes nothing.
+  const serverNowMs = async () =>
+    (await store.run(lines, store.keyOf("registry"), { line: "", isWanted: false })).nowMs;
+  const health = new HealthReader(store, serverNowMs);
   try {
     await rows.list();
-    if (isOnce) return await printOnce(rows, typed, streams);
-    await new Top(rows, streams, everyMs).run();
+    if (isOnce) return await printOnce(rows, await health.read(), typed.json ?? false, streams);
+    await new Top(rows, health, streams, everyMs).run();
     return 0;
   } finally {
     await rows.close();
@@ -58,31 +63,10 @@ export async function top(pattern: string | undefined, typed: TopTyped, streams:
   }
 }
 
-/** Resolves to 0, or to 1 if a structure could not be read. */
-async function printOnce(rows: Rows, { json }: TopTyped, { stdout }: Streams): Promise<number> {
-  await rows.read(rows.all);
-  const output = new Output(stdout);
-  const all = ordered(rows.all, FIRST_STATE);
-  const colors = colorsFor(stdout);
-  if (json) await output.write(all.map(jsonOf).map(jsonLine).join(""));
-  else if (all.length === 0) await output.write(EMPTY);
-  else {
-    const [head = "", ...lines] = tableLines(columnsOf(all, rows.registry.nowMs, colors), widthOf(stdout));
-    await output.write([colors.bold(head), ...lines].map((line) => `${line}\n`).join(""));
-  }
-  return all.some(({ failure }) => failure !== undefined) ? 1 : 0;
-}
-
-function jsonOf({ kind, name, structure, overview, failure }: Row): Record<string, unknown> {
-  const { rate = null, p99 = null, denied = null, lagMs = null, state = null, isBad = false } = overview ?? {};
-  const { processes, seenMs, conflict } = structure;
-  const others = { ...(conflict && { conflict }), ...(failure !== undefined && { failure }) };
-  return { kind, name, rate, p99, denied, lagMs, state, isBad, processes, seenMs, ...others };
-}
-
 /** The loop of the live screen. A key redraws at once, by the numbers that were read last. */
 class Top {
   readonly #rows: Rows;
+  readonly #healthReader: HealthReader;
   readonly #everyMs: number;
   readonly #stdin: Terminal;
   readonly #stdout: Streams["stdout"];
@@ -92,11 +76,13 @@ class Top {
   #state: TopState = FIRST_STATE;
   #wake = new AbortController();
   #failure = "";
+  #health: StoreHealth | undefined;
   /** The lines about the row that is shown alone. */
   #detail: { key: string; open: ReturnType<Rows["open"]>; lines: () => string[] } | undefined;
 
-  constructor(rows: Rows, streams: Streams, everyMs: number) {
+  constructor(rows: Rows, health: HealthReader, streams: Streams, everyMs: number) {
     this.#rows = rows;
+    this.#healthReader = health;
     this.#everyMs = everyMs;
     this.#stdin = streams.stdin;
     this.#screen = new Screen(new Output(streams.stdout), streams.stdout);
@@ -130,21 +116,35 @@ class Top {
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
       const nextMs = performance.now() + this.#everyMs;
+      const health = this.#readHealth();
       try {
         if (performance.now() - listedMs >= LIST_MS) {
           await this.#rows.list();
           listedMs = performance.now();
         }
-        await (this.#state.isDetail ? this.#readDetail() : this.#rows.read(this.#page()));
+        await (this.#state.isDetail ? this.#readDetail() : this.#readRows());
         this.#failure = "";
       } catch (error) {
         this.#failure = oneLine(String(Object(error).message ?? error));
       }
+      await health;
       if (this.#stop.signal.aborted) return;
       this.#redraw();
       const signal = AbortSignal.any([this.#stop.signal, this.#wake.signal]);
       await pause(Math.max(0, nextMs - performance.now()), undefined, { signal }).catch(() => {});
     }
+  }
+
+  /** Never rejects. */
+  async #readHealth(): Promise<void> {
+    this.#health = await this.#healthReader.read();
+  }
+
+  /** Reads the rows on the screen first. An order by numbers needs those of all rows, since any may be the first. */
+  async #readRows(): Promise<void> {
+    const page = this.#page();
+    const others = isByNumber(this.#state) ? this.#ordered().filter((row) => !page.includes(row)) : [];
+    await this.#rows.read([...page, ...others], AbortSignal.any([this.#stop.signal, this.#wake.signal]));
   }
 
   #ordered(): Row[] {
@@ -162,7 +162,7 @@ class Top {
       this.#stop.abort();
       return;
     }
-    const isOther = next.isDetail !== this.#state.isDetail;
+    const isOther = next.isDetail !== this.#state.isDetail || isByNumber(next) !== isByNumber(this.#state);
     this.#state = next;
     this.#redraw();
     // Rows that come onto the screen are read at once.
@@ -206,6 +206,7 @@ class Top {
       nowMs: this.#rows.registry.nowMs,
       processes: this.#rows.registry.processes.length,
       failure: this.#failure,
+      health: this.#health,
     };
     return frameLines(this.#ordered(), this.#state, this.#screen, about, this.#colors);
   }
