@@ -9,7 +9,7 @@ export const constants = {
   CONFLICT_MS: 150_000,
   // Entries of each kind. Above this number, the entry that was announced longest ago is removed.
   MAX_LISTED: 10_000,
-  // One announcement removes at most this number of entries and one more.
+  // One announcement removes at most as many entries as it writes, this number and one more.
   MAX_REMOVED: 200,
   // Entries that one step of a listing reads, about.
   PAGE: 500,

@@ -23,9 +23,9 @@ local function put(entries, times, field, record, now, life)
   for _, key in ipairs({ entries, times }) do redis.call("PEXPIREAT", key, string.format("%.0f", now + life)) end
 end
 
-local function remove_old(entries, times, before)
+local function remove_old(entries, times, before, added)
   local excess = redis.call("ZCARD", times) - MAX_LISTED
-  local oldest = redis.call("ZRANGE", times, "0", MAX_REMOVED, "WITHSCORES")
+  local oldest = redis.call("ZRANGE", times, "0", MAX_REMOVED + added, "WITHSCORES")
   for i = 1, #oldest, 2 do
     if i < 2 * excess or tonumber(oldest[i + 1]) < before then
       redis.call("HDEL", entries, oldest[i])
@@ -53,7 +53,7 @@ local function step(k, a, now)
   end
   for i = 1, #fields do put(structures, announced, fields[i], records[i], now, STRUCTURE_LIFE_MS) end
   put(processes, seen, ARGV[a], time .. "\n" .. ARGV[a + 2], now, PROCESS_LIFE_MS)
-  remove_old(structures, announced, now - STRUCTURE_LIFE_MS)
-  remove_old(processes, seen, now - PROCESS_LIFE_MS)
+  remove_old(structures, announced, now - STRUCTURE_LIFE_MS, #fields)
+  remove_old(processes, seen, now - PROCESS_LIFE_MS, 1)
   return table.concat(reply, "\n")
 end

@@ -6,23 +6,44 @@ import { announce, type OtherSettings } from "./steps/announce.ts";
 import { basesOf } from "./steps/keys.ts";
 import { processId, thisProcess } from "./this-process.ts";
 
-/** A structure announces itself once in this time, in ms. */
+/** The process announces its structures together, once in this time, in ms. */
 const PERIOD_MS = 60_000;
-/** The first announcement comes this long after a structure was made, so that short programs announce nothing. */
+/** A new structure is announced this long after it was made, so that short programs announce nothing. */
 const FIRST_MS = 5000;
-/** Structures in one announcement. The others follow after `FIRST_MS`. */
-const MAX_STRUCTURES = 100;
+/** About the length of one announcement, which holds some thousand structures. Others follow with the next one. */
+const MAX_LENGTH = 262_144;
 
 /** The field of a structure in the registry. JSON has no line feeds. */
 const fieldOf = ({ kind, name }: LiveStructure): string => `${kind} ${JSON.stringify(name)}`;
 
+const partsOf = (each: LiveStructure) => ({
+  field: fieldOf(each),
+  shared: JSON.stringify(each.shared),
+  settings: JSON.stringify(each.settings),
+});
+
+/** The first structures that fit into one announcement, at least one. */
+function fitting(structures: readonly LiveStructure[]): LiveStructure[] {
+  let length = 0;
+  const end = structures.findIndex((each, i) => {
+    const { field, shared, settings } = partsOf(each);
+    length += field.length + shared.length + settings.length;
+    return i > 0 && length > MAX_LENGTH;
+  });
+  return structures.slice(0, end < 0 ? structures.length : end);
+}
+
 /** Announces the structures of this process on one server. */
 export class Announcer {
   readonly structures: LiveStructures;
-  /** When each structure is due, by the store's monotonic clock. One without a time is due after `FIRST_MS`. */
+  /** When each new structure is due, by the store's monotonic clock. */
   readonly #due = new WeakMap<LiveStructure, number>();
+  /** When each other one was announced. */
+  readonly #announced = new WeakMap<LiveStructure, number>();
   readonly #warned = new Set<string>();
   #nextMs = Number.POSITIVE_INFINITY;
+  /** When all are due. */
+  #allMs = Number.NEGATIVE_INFINITY;
 
   constructor(structures: LiveStructures) {
     this.structures = structures;
@@ -38,23 +59,27 @@ export class Announcer {
   ride(store: Store): void {
     const nowMs = store.monotonic();
     if (nowMs < this.#nextMs) return;
-    const dueMs = (each: LiveStructure) => this.#due.get(each)!;
+    const isForAll = nowMs >= this.#allMs;
+    const lastMs = (each: LiveStructure) => this.#announced.get(each) ?? Number.NEGATIVE_INFINITY;
+    const isNew = (each: LiveStructure) => !this.#announced.has(each);
+    const all = [...this.structures];
+    const due = all.filter((each) => (isNew(each) ? this.#due.get(each)! <= nowMs : isForAll));
     // Those that have waited longest come first, so that each has its turn, however many there are.
-    const all = [...this.structures].sort((a, b) => dueMs(a) - dueMs(b));
-    const due = all.slice(0, MAX_STRUCTURES).filter((each) => dueMs(each) <= nowMs);
-    const next = all[due.length];
-    this.#nextMs =
-      next && dueMs(next) <= nowMs
-        ? nowMs + FIRST_MS
-        : Math.min(next ? dueMs(next) : Number.POSITIVE_INFINITY, nowMs + PERIOD_MS);
-    for (const each of due) this.#due.set(each, nowMs + PERIOD_MS);
+    const sent = fitting(due.sort((a, b) => lastMs(a) - lastMs(b)));
+    for (const each of sent) this.#announced.set(each, nowMs);
+    if (isForAll) this.#allMs = nowMs + PERIOD_MS;
+    this.#nextMs = this.#allMs;
+    for (const each of all.filter(isNew)) {
+      const dueMs = this.#due.get(each)!;
+      this.#nextMs = Math.min(this.#nextMs, dueMs > nowMs ? dueMs : nowMs + FIRST_MS);
+    }
     const [base, locks] = basesOf(store);
-    this.#announce(store, base, due, ({ kind }) => !isLock(kind));
-    this.#announce(store, locks, due, ({ kind }) => isLock(kind));
+    this.#announce(store, base, sent, ({ kind }) => !isLock(kind));
+    this.#announce(store, locks, sent, ({ kind }) => isLock(kind));
   }
 
-  #announce(store: Store, base: string, due: LiveStructure[], isOfTable: (each: LiveStructure) => boolean): void {
-    const structures = due.filter(isOfTable);
+  #announce(store: Store, base: string, sent: LiveStructure[], isOfTable: (each: LiveStructure) => boolean): void {
+    const structures = sent.filter(isOfTable);
     if (structures.length === 0) return;
     const facts = thisProcess();
     const fields = [...this.structures].filter(isOfTable).map(fieldOf);
@@ -62,11 +87,7 @@ export class Announcer {
       process: processId(),
       version: facts.version,
       record: JSON.stringify({ ...facts, structures: fields }),
-      structures: structures.map((each) => ({
-        field: fieldOf(each),
-        shared: JSON.stringify(each.shared),
-        settings: JSON.stringify(each.settings),
-      })),
+      structures: structures.map(partsOf),
     };
     // A failed announcement is not repeated before the next minute. Nothing depends on it.
     store.run(announce, base, input).then(

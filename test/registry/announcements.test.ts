@@ -107,17 +107,51 @@ test("QuorumLock announces itself on each of its servers", async () => {
   expect(lock.name).toBe("q");
 });
 
-test("each of many structures has its turn", async () => {
+test("many structures, made at different times, go out in one announcement a minute", async () => {
   const clock = { nowMs: 0 };
   const store = memoryStore({ monotonic: () => clock.nowMs });
-  const queues = Array.from({ length: 1500 }, (_, i) => new DelayQueue(store, `q${i}`));
-  for (let second = 0; second < 160; second++) {
+  const run = vi.spyOn(store, "run");
+  const announcedMs: number[] = [];
+  const queues: DelayQueue[] = [];
+  for (let second = 0; second < 300; second++) {
     clock.nowMs += 1000;
+    if (second < 30) for (let i = 0; i < 50; i++) queues.push(new DelayQueue(store, `q${queues.length}`));
+    run.mockClear();
     await queues[0]!.counts();
     // A store in memory announces at most once a ms.
     await new Promise((resolve) => setTimeout(resolve, 2));
+    if (run.mock.calls.some(([{ name }]) => name === "registry/announce")) announcedMs.push(clock.nowMs);
   }
   const { structures, nowMs } = await readRegistry(store);
   expect(structures).toHaveLength(1500);
   expect(nowMs - Math.min(...structures.map(({ seenMs }) => seenMs))).toBeLessThan(60_000);
+  const steady = announcedMs.filter((ms) => ms > 60_000);
+  expect(steady).toHaveLength(4);
+  expect(steady.slice(1).map((ms, i) => ms - steady[i]!)).toEqual([60_000, 60_000, 60_000]);
+});
+
+test("structures that do not fit into one announcement have their turn with the next one", async () => {
+  const clock = { nowMs: 0 };
+  const store = memoryStore({ monotonic: () => clock.nowMs });
+  const run = vi.spyOn(store, "run");
+  const lengths: number[] = [];
+  const queues = Array.from({ length: 1500 }, (_, i) => new DelayQueue(store, `${i} ${"x".repeat(480)}`));
+  const turn = async (stepMs: number) => {
+    clock.nowMs += stepMs;
+    run.mockClear();
+    await queues[0]!.counts();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    for (const [operation, , input] of run.mock.calls)
+      if (operation.name === "registry/announce") lengths.push((input as { structures: object[] }).structures.length);
+  };
+  for (let second = 0; second < 30; second++) await turn(1000);
+  expect((await readRegistry(store)).structures).toHaveLength(1500);
+  const atFirst = lengths.splice(0);
+  expect(atFirst.reduce((sum, length) => sum + length, 0)).toBe(1500);
+  expect(Math.max(...atFirst)).toBeLessThan(600);
+  for (let minute = 0; minute < 4; minute++) await turn(60_000);
+  expect(lengths).toHaveLength(4);
+  const { structures, nowMs } = await readRegistry(store);
+  expect(structures).toHaveLength(1500);
+  expect(nowMs - Math.min(...structures.map(({ seenMs }) => seenMs))).toBeLessThan(240_000);
 });

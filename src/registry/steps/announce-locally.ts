@@ -41,7 +41,7 @@ function setEntries(
   const excess = entries.size - MAX_LISTED;
   let checked = 0;
   for (const [field, record] of entries) {
-    if (checked > MAX_REMOVED || (checked >= excess && timeOf(record) >= nowMs - lifeMs)) break;
+    if (checked > MAX_REMOVED + added.size || (checked >= excess && timeOf(record) >= nowMs - lifeMs)) break;
     entries.delete(field);
     checked++;
   }
