@@ -16,6 +16,7 @@ import { trips } from "./rule.ts";
 import { SharedGate } from "./shared-gate.ts";
 import { type BreakerTask, runTask } from "./task.ts";
 
+/** Options of one call of `Breaker.run`. */
 export interface BreakerRunOptions<F = never> {
   /** Ends the call. It rejects with the reason at once and is ignored. The signal of `fn` aborts too. */
   signal?: AbortSignal | undefined;

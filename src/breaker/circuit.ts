@@ -2,6 +2,7 @@ import { VERDICT } from "../generated/layouts/breaker.ts";
 import { cutoffMsOf, type Rule, tickOf, trips, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
+/** State of a circuit: calls pass, calls are rejected, or probes are tried. */
 export type BreakerState = "closed" | "open" | "half-open";
 
 /** The calls counted in a window. */

@@ -2,6 +2,7 @@ import { argumentError, checkKnown, OrielError, wholeNumber } from "../errors.ts
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
+/** When a circuit opens, how long it stays open, and when it closes. At least one condition is required. */
 export interface BreakerRules {
   /** Breakers with one name and span share one circuit on a store. Required with a store. */
   name?: string | undefined;

@@ -1,6 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { CounterValues } from "./cells/cells.ts";
 
+/** Options of `Counters.add`: how many events, and when they happened. */
 export interface AddOptions {
   /** The number of events: a whole number from 1 to 2^53 - 1. Default 1. */
   count?: number | undefined;

@@ -1,6 +1,7 @@
 import { argumentError } from "../errors.ts";
 
 const MINUTES = { minute: 1, hour: 60, day: 1440 } as const;
+/** Length of a bucket of counts: "minute", "hour" or "day". */
 export type BucketName = keyof typeof MINUTES;
 const BUCKETS = Object.keys(MINUTES) as BucketName[];
 const MINUTE_MS = 60_000;

@@ -3,6 +3,7 @@ import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MAX_SHARDS } from "./format/layout.ts";
 
+/** Options of `Counters`. Dimensions, buckets, time zone and shards must be the same in all processes. */
 export interface CountersOptions<Dimension extends string = string> {
   /** 1 to 16 names, added dimensions included, of A-Z a-z 0-9 _, beginning with a letter, up to 48 characters each. */
   dimensions: readonly Dimension[];
@@ -33,6 +34,7 @@ export interface CountersOptions<Dimension extends string = string> {
   onLost?: ((loss: { total: number }) => void) | undefined;
 }
 
+/** Plain keys in Redis that repeat the counts, for programs that read them there. */
 export interface CounterMirror {
   /** Prefix of every key. Default "". */
   prefix?: string | undefined;

@@ -10,6 +10,7 @@ import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from ".
 
 const MINUTE_MS = 60_000;
 
+/** Options of `Counters.read`: the bucket, the time, and the values of dimensions. */
 export interface CountersQuery<Dimension extends string = string> {
   /** Default: the finest bucket. */
   bucket?: BucketName | undefined;

@@ -18,6 +18,7 @@ export interface CountRow<Dimension extends string = string> {
   readonly count: bigint;
 }
 
+/** The rows that a sink reads from its table. Authors of sinks receive it. */
 export interface RowsQuery<Dimension extends string = string> {
   readonly bucket: BucketName;
   /** Only buckets that start in this half-open interval, ms since 1970. Default: all. */

@@ -2,6 +2,7 @@ import type { Sink } from "../drain/sql/sink.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { isLoopback } from "./guard/hosts.ts";
 
+/** Options of `dashboard`. */
 export interface DashboardOptions {
   /**
    * Each request for data needs this token: visible ASCII characters, 16 to 512. The page asks for it, or takes it from the
@@ -32,6 +33,7 @@ export interface DashboardOptions {
   sinks?: Readonly<Record<string, Pick<Sink, "ledger">>> | undefined;
 }
 
+/** What `authorize` returns: a name, true, or false. */
 export type Authorized = boolean | string | undefined;
 
 export interface DashboardSettings {

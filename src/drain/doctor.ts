@@ -16,6 +16,7 @@ import type { Sink } from "./sql/sink.ts";
 const LOOKS = 5;
 const TRIES = 5;
 
+/** What `CountersDoctor.repair` may do with events whose fate is unknown. */
 export interface RepairOptions {
   /**
    * For a shard that was set back: drop or keep the events that the table may have. Default: the shard is not repaired.

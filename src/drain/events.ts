@@ -34,6 +34,7 @@ export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
   error: true,
 };
 
+/** Shards that are not drained, because store and table do not match. */
 export interface DivergedShards {
   shards: number[];
   /** The first shard, and why it diverged. */
@@ -44,6 +45,7 @@ export interface DivergedShards {
   runbook: string;
 }
 
+/** Shards that could not be drained in a cycle, and why. They are tried again. */
 export interface DrainFailure {
   /** Empty if the whole cycle failed. */
   shards: number[];
@@ -54,6 +56,7 @@ export interface DrainFailure {
   runbook?: string;
 }
 
+/** What one cycle of a drain did, by shards, rows and events. */
 export interface CycleReport {
   /** The number of shards whose counts reached the table, of failed shards, and of skipped shards. */
   drained: number;

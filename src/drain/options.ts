@@ -4,6 +4,7 @@ import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { Sink } from "./sql/sink.ts";
 
+/** Options of `DrainService`. */
 export interface DrainOptions {
   counters: Counters;
   sink: Sink;

@@ -1,6 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { warnOfFractions } from "../percent.ts";
 
+/** Options of an exporter: the prefix of names, and labels of every sample. */
 export interface ExporterOptions {
   /** Prefix of every name. Letters, digits and "_", not starting with a digit. Default "oriel". */
   prefix?: string | undefined;

@@ -10,6 +10,7 @@ import { type SeriesSourceOptions, seriesSettings } from "./sources/series-sourc
 import { STORE_METRICS, storeSource } from "./sources/store-source.ts";
 import { together } from "./together.ts";
 
+/** Options of `registerAll`. */
 export interface RegisterAllOptions {
   /**
    * Which processes report the numbers of all processes together (`fleet_...`). "elected" (default): one for each structure,

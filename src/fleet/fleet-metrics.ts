@@ -18,6 +18,7 @@ import { FleetTotals, type ProcessTotals } from "./totals.ts";
 
 const FLEET_EVENTS: Record<keyof FleetEvents, true> = { other: true, late: true, error: true };
 
+/** The events of FleetMetrics, by name, and what their listeners receive. */
 export interface FleetEvents {
   /** `maxNames` was reached: this name's numbers are counted under "". Emitted once per name and flush. */
   other: { name: string };
@@ -73,6 +74,7 @@ export class FleetMetrics {
     register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, { percentiles: hasPercentiles });
   }
 
+  /** Calls the listener at each such event. Returns a function that removes it. */
   on<Name extends keyof FleetEvents>(event: Name, listener: (event: FleetEvents[Name]) => void): () => void {
     return this.#listeners.on(event, listener);
   }

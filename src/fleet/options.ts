@@ -2,6 +2,7 @@ import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { RingShape } from "./ring.ts";
 
+/** Options of `FleetMetrics`. Interval and buckets must be the same in all processes. */
 export interface FleetMetricsOptions {
   /** Total length of all buckets, 1 ms to 7 days. Default "1m". The same for all processes that share the name. */
   interval?: Duration | undefined;

@@ -5,6 +5,7 @@ import { placed } from "../place.ts";
 import type { Clock, Duration } from "../time.ts";
 import { atLeast, checkPasses, DENY, type FlowDecision, PASS } from "./controller.ts";
 
+/** Options of `ClusterMetric`: the window, and its clock. */
 export interface ClusterMetricOptions {
   /** Buckets that divide `interval` evenly. */
   sampleCount: number;
@@ -32,19 +33,24 @@ export class ClusterMetric {
     this.#array = new LeapArray(sampleCount, interval, () => new MetricBucket(), { clock, reset });
   }
 
+  /** Counts calls that passed. */
   addAllowed(count = 1): void {
     this.#array.currentWindow()?.value.addAllowed(count);
   }
+  /** Counts calls that were denied. */
   addDenied(count = 1): void {
     this.#array.currentWindow()?.value.addDenied(count);
   }
 
+  /** Calls in the window that passed. */
   allowed(): number {
     return this.#sum((bucket) => bucket.allowed);
   }
+  /** Calls in the window that were denied. */
   denied(): number {
     return this.#sum((bucket) => bucket.denied);
   }
+  /** Calls that passed, per second of the window. */
   allowedPerSecond(): number {
     return (this.allowed() * 1000) / this.#array.intervalMs;
   }

@@ -4,6 +4,7 @@ import { argumentErrorOf, placed } from "../place.ts";
 import type { ClusterMetricOptions } from "./cluster-metric.ts";
 import { atLeast } from "./controller.ts";
 
+/** Options of `ClusterParamMetric`. */
 export interface ClusterParamMetricOptions extends ClusterMetricOptions {
   /** Maximum number of values in a bucket; default 4000. Above it, the least recently counted value is evicted. */
   maxValues?: number | undefined;

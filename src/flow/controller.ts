@@ -16,6 +16,7 @@ export interface FlowNode {
   occupy(count: number, waitMs: number, nowMs?: number): void;
 }
 
+/** Options of `tryPass`. */
 export interface TryPassOptions {
   /** Lets the call use a future bucket, after a wait; default false. */
   prioritized?: boolean | undefined;

@@ -12,6 +12,7 @@ import {
   type TryPassOptions,
 } from "./controller.ts";
 
+/** Options of `RejectController`. */
 export interface RejectOptions {
   /** Maximum passes per second, or maximum calls in progress; 0 allows none. */
   count: number;
@@ -35,6 +36,7 @@ export class RejectController implements TrafficShapingController {
     this.#grade = grade;
   }
 
+  /** Allows the call if the node is below the bound. A prioritized call may borrow from the next bucket. */
   tryPass(node: FlowNode, count = 1, options?: TryPassOptions): FlowDecision {
     checkPasses(count, "RejectController");
     checkAsked(node, options, "RejectController");

@@ -12,6 +12,7 @@ import {
 } from "./controller.ts";
 import { Pacer } from "./pacer.ts";
 
+/** Options of `ThrottlingController`. */
 export interface ThrottlingOptions {
   /** Passes per `interval`; 0 allows none. */
   count: number;
@@ -40,6 +41,7 @@ export class ThrottlingController implements TrafficShapingController {
     this.#clock = clock;
   }
 
+  /** Allows calls at equal distances. The decision says how long the call must wait. */
   tryPass(_node?: FlowNode, count = 1): FlowDecision {
     checkPasses(count, "ThrottlingController");
     if (count === 0) return PASS;

@@ -27,6 +27,7 @@ export class WarmUpController implements TrafficShapingController {
     });
   }
 
+  /** Allows the call if the rate is below what the resource's warmth permits. */
   tryPass(node: FlowNode, count = 1): FlowDecision {
     checkPasses(count, "WarmUpController");
     checkAsked(node, undefined, "WarmUpController");

@@ -12,6 +12,7 @@ import {
 import { Pacer } from "./pacer.ts";
 import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
+/** Options of `WarmUpThrottlingController`. */
 export interface WarmUpThrottlingOptions extends WarmUpOptions {
   /** A call that would wait longer is denied; default "500ms". */
   maxQueueingTime?: Duration | undefined;
@@ -36,6 +37,7 @@ export class WarmUpThrottlingController implements TrafficShapingController {
     this.#maxQueueingTimeMs = maxQueueingTimeMs;
   }
 
+  /** Allows calls at distances that shrink as the resource warms up. */
   tryPass(node: FlowNode, count = 1): FlowDecision {
     checkPasses(count, "WarmUpThrottlingController");
     checkAsked(node, undefined, "WarmUpThrottlingController");

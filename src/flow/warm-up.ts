@@ -1,6 +1,7 @@
 import { argumentError } from "../errors.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 
+/** Options of `WarmUpController`. */
 export interface WarmUpOptions {
   /** Passes per second of a warm resource; more than 0. */
   count: number;

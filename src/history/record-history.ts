@@ -8,6 +8,7 @@ import { BreakerHistory, type RecordedBreaker } from "./breaker-history.ts";
 import { LimiterHistory, type RecordedLimiter } from "./limiter-history.ts";
 import { QueueHistory, type RecordedWorker } from "./queue-history.ts";
 
+/** Options of `recordHistory`. */
 export interface HistoryOptions {
   /** Time between two reports of a limiter's counts, and so the length of the history's steps; default "10s". */
   interval?: Duration | undefined;

@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
+/** Options of `clientKey`. */
 export interface ClientKeyOptions {
   /**
    * Prefix length of an IPv6 address that counts as one client, 32 to 128 bits. Default 64: the network of one host.

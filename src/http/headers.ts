@@ -8,6 +8,7 @@ import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 /** The quota units that the draft registers. */
 export type QuotaUnit = "requests" | "content-bytes" | "concurrent-requests";
 
+/** Which header fields a response gets beside `RateLimit` and `RateLimit-Policy`. */
 export interface RateLimitHeaderOptions {
   /**
    * Adds X-RateLimit-Limit, -Remaining and -Reset of the deciding policy. The reset is in seconds since 1970 ("unix" or

@@ -13,6 +13,7 @@ import { rollingPercentile } from "./rolling/rolling.ts";
 import { sourceOf } from "./source.ts";
 import { type ColumnStats, statsOfSource } from "./stats.ts";
 
+/** How a column of numbers is read: type, NaN policy, and whose rounding is used. */
 export interface ColumnOptions {
   /** Type of the values in raw bytes; default "f32". A typed array has its own type. */
   type?: ValueType | undefined;
@@ -22,11 +23,13 @@ export interface ColumnOptions {
   compat?: PercentileCompat | undefined;
 }
 
+/** Options of `kernel.percentile`: the method, and how the column is read. */
 export interface PercentileOptions extends ColumnOptions {
   /** Default "linear". */
   method?: PercentileMethod | undefined;
 }
 
+/** Options of `kernel.trim`: the window, and how the times are read. */
 export interface TrimOptions {
   type?: ValueType | undefined;
   /** "right" (default): cutoff < t. "both": cutoff <= t. */
@@ -37,6 +40,7 @@ export interface TrimOptions {
   until?: Instant | undefined;
 }
 
+/** Options of `kernel.stats`: the window, the percentiles, and how the columns are read. */
 export interface WindowStatsOptions<P extends readonly number[] = readonly number[]>
   extends TrimOptions,
     PercentileOptions {

@@ -1,6 +1,7 @@
 /** A column of values, the input of every kernel. `columnOf` turns raw bytes into one. */
 export type Column = Float32Array | Float64Array;
 
+/** The form of the kernels in use: WebAssembly with SIMD, WebAssembly without, or JavaScript. */
 export type KernelName = "wasm-simd" | "wasm-scalar" | "js";
 
 /**

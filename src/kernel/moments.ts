@@ -2,6 +2,7 @@ import type { Column, Kernel, Summary } from "./contract.ts";
 import { meanOf } from "./double-double.ts";
 import type { PercentileCompat } from "./percentile/percentile.ts";
 
+/** Count, mean and spread of a column. An empty column has count 0 and NaN elsewhere. */
 export interface Moments {
   count: number;
   mean: number;

@@ -1,3 +1,4 @@
+/** The kind of a policy, as decisions and the registry name it. */
 export type PolicyKind = "fixed-window" | "sliding-window" | "leaky-bucket" | "gcra" | "concurrency";
 
 /** The decision of one policy about a call. */

@@ -33,7 +33,9 @@ import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 
+/** One request of `Limiter.takeAll`: a limiter, an id, and a cost. */
 export type TakeRequest = TakeRequestOf<Limiter>;
+/** The counts of an id that a call concerns: those of a tag, or of other policies. */
 export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
 const NO_NAME = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];

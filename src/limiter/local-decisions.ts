@@ -13,6 +13,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 const stores = new WeakMap<Store, Store>();
 
+/** Options of `localDecisions`. */
 export interface LocalDecisionsOptions {
   /** Share of each limit that this process admits: above 0, at most 1 (default). At least one permit. */
   share?: number | undefined;

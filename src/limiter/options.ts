@@ -3,8 +3,10 @@ import { type Duration, durationMs } from "../time.ts";
 import type { LocalDecisions } from "./local-decisions.ts";
 import type { Policy } from "./policies.ts";
 
+/** What a limiter does while the store is unreachable. */
 export type OnStoreError = "throw" | "allow" | "deny" | LocalDecisions;
 
+/** Options of `Limiter`. */
 export interface LimiterOptions {
   /** Part of every key. Limiters with the same name and store share their counts. */
   name: string;
@@ -27,6 +29,7 @@ export interface LimiterOptions {
   lease?: { permits: number; for: Duration } | undefined;
 }
 
+/** Options of `Limiter.take`. */
 export interface TakeOptions {
   /** Permits: an integer from 0 to 2147483647, default 1. A cost of 0 takes nothing, and is denied only by a block. */
   cost?: number | undefined;
@@ -50,6 +53,7 @@ export interface TakeOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `Limiter.acquire`, which waits for permits. */
 export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId"> {
   /** Longest wait; default "10s". */
   wait?: Duration | undefined;

@@ -24,6 +24,7 @@ export interface Policy {
   readonly isShadow: boolean;
 }
 
+/** Options of the policies `slidingWindow` and `fixedWindow`. */
 export interface WindowPolicy extends PolicyOptions {
   /** Permits per span: an integer from 0 (no call passes) to 2^47. */
   limit: number;
@@ -57,6 +58,7 @@ export function slidingWindow(options: WindowPolicy): Policy {
   });
 }
 
+/** Options of the policy `leakyBucket`. */
 export interface LeakyBucketPolicy extends PolicyOptions {
   /** Permits that an empty bucket accepts at once. */
   capacity: number;
@@ -93,6 +95,7 @@ export function gcra(options: WindowPolicy & { burst?: number | undefined }): Po
   });
 }
 
+/** Options of the policy `concurrency`. */
 export interface ConcurrencyPolicy extends PolicyOptions {
   /** Largest number of lent permits: 0 to 10 000. */
   limit: number;

@@ -1,11 +1,13 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 
+/** Options of `Lock`. */
 export interface LockOptions {
   /** Lease of a lock that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
   watchdogLease?: Duration | undefined;
 }
 
+/** Options of `tryLock` and `withLock`: how long to wait, and how long to hold. */
 export interface TryLockOptions {
   /** How long to wait for the lock, at most 2147483647 ms. Default 0, one attempt; `withLock`: 10 s. */
   wait?: Duration | undefined;
@@ -15,6 +17,7 @@ export interface TryLockOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `Lock.forceRelease`. */
 export interface ForceReleaseOptions {
   /** Releases only the hold with this fence, as `inspect` reports it. Default: any hold. */
   fence?: number | undefined;

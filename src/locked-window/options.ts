@@ -6,6 +6,7 @@ import { type Closed, type Duration, durationMs } from "../time.ts";
 /** Custom statistics by name. A function is called with the events inside, in the order recorded, and must not change them. */
 export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;
 
+/** Options of `LockedWindow`. */
 export interface LockedWindowOptions<S extends Statistics = Record<never, never>> {
   /** How far back the window reaches, 1 ms to 365 days. */
   span: Duration;

@@ -3,8 +3,10 @@ import type { PercentileMethod } from "../kernel/percentile/percentile.ts";
 import { LocalSeries, type LocalSeriesOptions } from "../stats/local-series.ts";
 import type { Clock } from "../time.ts";
 
+/** How a window keeps its response times. */
 export type LatencySeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
 
+/** How a percentile of response times is computed. */
 export interface LatencyPercentileOptions {
   /** One of NumPy's 13 methods; default "linear". */
   method?: PercentileMethod | undefined;

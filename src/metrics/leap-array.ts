@@ -5,6 +5,7 @@ import { checkMode, isDeprecated, type LeapMode } from "./leap-mode.ts";
 import { bucketLengthMs, bucketStartMs, checkTime } from "./shape.ts";
 import { WindowWrap } from "./window-wrap.ts";
 
+/** Options of `LeapArray`. */
 export interface LeapArrayOptions<T> {
   /** Default "sentinel". */
   mode?: LeapMode | undefined;

@@ -39,28 +39,35 @@ export class MetricBucket {
     return latencyMs === Number.NEGATIVE_INFINITY ? Number.NaN : latencyMs;
   }
 
+  /** Counts calls that succeeded. */
   addSuccess(count = 1): this {
     return this.#add(CELL.success, count);
   }
+  /** Counts calls that failed. */
   addFailure(count = 1): this {
     return this.#add(CELL.failure, count);
   }
+  /** Counts calls that passed. */
   addAllowed(count = 1): this {
     return this.#add(CELL.allowed, count);
   }
+  /** Counts calls that were denied. */
   addDenied(count = 1): this {
     return this.#add(CELL.denied, count);
   }
+  /** Counts calls that passed with permits of a later bucket. */
   addBorrowed(count = 1): this {
     return this.#add(CELL.borrowed, count);
   }
 
+  /** Adds a response time in ms to the sum, and to the minimum and maximum. */
   addLatency(latencyMs: number): this {
     updateExtremes(this.#cells, 0, latencyMs, "MetricBucket");
     this.#cells[CELL.latencySumMs] = this.#get(CELL.latencySumMs) + latencyMs;
     return this;
   }
 
+  /** Sets all counts to zero. */
   reset(): this {
     clearRow(this.#cells, 0);
     return this;

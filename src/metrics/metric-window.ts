@@ -13,6 +13,7 @@ import { bucketLengthMs, checkTime } from "./shape.ts";
 const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, maxLatencyMs: MAX_LATENCY } = CELL;
 const LOOKED_UP_AT = LOOKUP_TIME;
 
+/** Options of `MetricWindow`. */
 export interface MetricWindowOptions {
   /** Buckets that divide `interval` evenly. */
   sampleCount: number;
@@ -75,15 +76,19 @@ export class MetricWindow extends MetricView {
     return this.#ring.lateCount;
   }
 
+  /** Counts calls that succeeded in the bucket of this time. */
   addSuccess(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.success, count, timeMs);
   }
+  /** Counts calls that failed in the bucket of this time. */
   addFailure(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.failure, count, timeMs);
   }
+  /** Counts calls that passed in the bucket of this time. */
   addAllowed(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.allowed, count, timeMs);
   }
+  /** Counts calls that were denied in the bucket of this time. */
   addDenied(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.denied, count, timeMs);
   }

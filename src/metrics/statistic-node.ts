@@ -6,6 +6,7 @@ import { checkCount } from "./cells.ts";
 import { MetricWindow, type MetricWindowOptions } from "./metric-window.ts";
 import { checkTime } from "./shape.ts";
 
+/** Options of `StatisticNode`. */
 export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" | "percentiles"> {
   /** Buckets of the short window; default 2. */
   sampleCount?: number | undefined;
@@ -49,23 +50,28 @@ export class StatisticNode {
     return this.#inProgress;
   }
 
+  /** Counts a call that begins. */
   increaseConcurrency(): void {
     this.#inProgress++;
   }
+  /** Counts a call that has ended. */
   decreaseConcurrency(): void {
     this.#inProgress--;
   }
 
+  /** Counts calls that passed, in both windows. */
   addAllowed(count = 1): void {
     const nowMs = this.#clock();
     this.second.addAllowed(count, nowMs);
     this.minute.addAllowed(count, nowMs);
   }
+  /** Counts calls that were denied, in both windows. */
   addDenied(count = 1): void {
     const nowMs = this.#clock();
     this.second.addDenied(count, nowMs);
     this.minute.addDenied(count, nowMs);
   }
+  /** Counts calls that failed, in both windows. */
   addFailure(count = 1): void {
     const nowMs = this.#clock();
     this.second.addFailure(count, nowMs);
@@ -82,6 +88,7 @@ export class StatisticNode {
     this.addFailure();
   }
 
+  /** Calls that passed, per second of the short window. */
   allowedPerSecond(): number {
     return this.second.allowedPerSecond();
   }

@@ -33,6 +33,7 @@ import type { ClaimedMessage } from "./worker/claimed.ts";
 import { QueueWorker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
 
+/** What `DelayQueue.add` did. */
 export interface AddResult {
   id: string;
   /**
@@ -183,6 +184,7 @@ export class DelayQueue<Payload = unknown> {
     return this.#at("pause", () => this.#pause(true));
   }
 
+  /** Lets workers claim messages again after `pause`. */
   resume(): Promise<void> {
     return this.#at("resume", () => this.#pause(false));
   }

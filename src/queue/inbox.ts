@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { hexOf } from "./format/hex.ts";
 
+/** Options of the inbox table. */
 export interface InboxOptions {
   /** The table's name, optionally with a schema in front. Characters A-Z a-z 0-9 _. Default "oriel_inbox". */
   table?: string | undefined;

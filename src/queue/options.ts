@@ -4,6 +4,7 @@ import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
 import type { DueTime } from "./format/due-time.ts";
 
+/** Options of `DelayQueue`. Shards must be the same in all processes. */
 export interface DelayQueueOptions {
   /**
    * Shards, which may be on different primaries; each has its own order. 1 to 64, default 1. The same for all
@@ -20,6 +21,7 @@ export interface DelayQueueOptions {
   backoff?: BackoffOptions | undefined;
 }
 
+/** Options of `DelayQueue.add`: when the message is due, its id, and its deliveries. */
 export interface AddMessageOptions {
   /** Time until the message is due, from now by the server's clock. Default 0. */
   delay?: Duration | undefined;
@@ -33,6 +35,7 @@ export interface AddMessageOptions {
   priority?: number | undefined;
 }
 
+/** Options of `DelayQueue.claim`. */
 export interface ClaimOptions {
   /** Maximum number of messages: 1 to 1000, default 1. */
   limit?: number | undefined;
@@ -40,6 +43,7 @@ export interface ClaimOptions {
   visibility?: Duration | undefined;
 }
 
+/** Options of `DelayQueue.nack`. */
 export interface NackOptions {
   /** Time until the next delivery. Default: the message's backoff. */
   delay?: Duration | undefined;

@@ -8,6 +8,7 @@ const MAX_LIMIT = 1_000_000;
 /** Several servers read the numbers of all permits in use. */
 const MAX_LIMIT_OF_SERVERS = 1000;
 
+/** Options of `Semaphore` and `MultiSemaphore`. */
 export interface SemaphoreOptions {
   /** The number of permits, 1 to 1 000 000; on several servers at most 1000. A process with a lower limit only waits longer. */
   limit: number;

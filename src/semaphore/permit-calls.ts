@@ -12,6 +12,7 @@ import { permitsOf, type SemaphoreOptions, semaphoreSettings } from "./options.t
 import { placeOfStores } from "./stores.ts";
 import { Turns } from "./turns.ts";
 
+/** Options of `tryAcquire` of a semaphore. */
 export interface TryAcquireOptions {
   /** Longest time of the hold, 10 to 2147483647 ms. Default: a watchdog renews it until it is released. */
   lease?: Duration | undefined;
@@ -19,6 +20,7 @@ export interface TryAcquireOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `acquire` of a semaphore, which waits for permits. */
 export interface AcquireOptions extends TryAcquireOptions {
   /** How long to wait, at most 2147483647 ms. Default 10 s. */
   wait?: Duration | undefined;

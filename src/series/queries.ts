@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
 import type { ApproximateOptions } from "../stats/window-stats.ts";
 
+/** Options of `Series.stats` and `Series.recordAndGet`. */
 export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
   /**
    * "client" (default): this process updates its copy of the events and computes the answer. "server": the store computes
@@ -17,6 +18,7 @@ export interface SeriesStatsOptions<P extends readonly number[] = readonly numbe
   approximate?: ApproximateOptions | undefined;
 }
 
+/** Options of `Series.summarize`. */
 export interface SummarizeOptions {
   /**
    * Error bound of percentile ranks, as a share of a window's numbers, for windows over everything in the summary. From

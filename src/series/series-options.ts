@@ -3,6 +3,7 @@ import { type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { randomU32 } from "../random.ts";
 import { type Duration, durationMs } from "../time.ts";
 
+/** Options of `Series`. Values and clock must be the same in all processes. */
 export interface SeriesOptions {
   /** The longest window that can be queried; default "1h". The store keeps events for the longest retention of any writer. */
   retention?: Duration | undefined;
@@ -43,6 +44,7 @@ export interface SeriesOptions {
   entropy?: (() => number) | undefined;
 }
 
+/** Options of `Series.record` and `Series.observe`. */
 export interface RecordOptions {
   /**
    * Time of the event, in ms since 1970; default: the server's time on arrival. Required with `clock: "event"`. Rejects
@@ -53,6 +55,7 @@ export interface RecordOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `Series.recordMany`. */
 export interface RecordManyOptions {
   /** One time for all events, or one time for each, in ms. */
   at?: number | Date | ArrayLike<number> | undefined;

@@ -23,6 +23,7 @@ import {
 } from "./window-query.ts";
 import { Fold, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
+/** Options of `LocalSeries`. */
 export interface LocalSeriesOptions {
   /** Longest span of any query; default "1h". */
   retention?: Duration | undefined;
@@ -115,6 +116,7 @@ export class LocalSeries {
     }
   }
 
+  /** Statistics of the window. An empty window has count 0, sum 0, and NaN elsewhere. */
   stats<const P extends readonly number[] = DefaultPercentiles>(options: StatsOptions<P> = {}): WindowStats<P[number]> {
     try {
       const query = statsQuery(options, this.#retentionMs);

@@ -24,6 +24,7 @@ export interface WindowOptions {
 /** The percentiles of `stats` if the options name none. */
 export type DefaultPercentiles = readonly [50, 90, 99];
 
+/** The window of a query, and the statistics to compute. */
 export interface StatsOptions<P extends readonly number[] = readonly number[]> extends WindowOptions {
   /**
    * The percentiles to compute, each from 0 to 100; default 50, 90, 99.

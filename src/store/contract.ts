@@ -112,8 +112,10 @@ export interface PackedStep<Input, Output> extends Step<Input, Output> {
   readonly packing: Packing<Input, Output>;
 }
 
+/** One atomic step on keys, in Lua for Redis and in TypeScript for memory. Authors of structures write it. */
 export type Operation<Input, Output> = StepOfArguments<Input, Output> | PackedStep<Input, Output>;
 
+/** How a store runs one step: signal, replicas, and what is known of an earlier attempt. */
 export interface RunOptions {
   signal?: AbortSignal | undefined;
   /**
@@ -189,6 +191,7 @@ export interface StoreHealth {
   readonly address: string | undefined;
 }
 
+/** The events of a store, by name, and what their listeners receive. */
 export interface StoreEvents {
   /**
    * No answer came for a whole deadline while calls failed. Until "up", calls on this server (in a cluster: on its

@@ -5,10 +5,12 @@ export interface FastifyInstance {
   all(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>): unknown;
 }
 
+/** The part of Fastify's request that the dashboard uses. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;
 }
 
+/** The part of Fastify's reply that the dashboard uses. */
 export interface FastifyReply {
   readonly raw: NodeResponse;
   /** Leaves the answer to the handler. */

@@ -18,6 +18,7 @@ export interface NodeResponse {
   readonly destroyed?: boolean;
 }
 
+/** A request handler of node:http, Express and Connect. */
 export type NodeHandler = (
   request: NodeRequest,
   response: NodeResponse,

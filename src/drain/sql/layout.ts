@@ -2,6 +2,7 @@ import type { CounterShape } from "../../counter/table.ts";
 import { argumentError, checkKnown } from "../../errors.ts";
 import { checkShape } from "./shape.ts";
 
+/** Options of every sink: its tables. */
 export interface SinkOptions {
   /**
    * Table of the counts. Default: the counter's name and "_counts". Give each counter its own, or their counts add up.

@@ -34,6 +34,7 @@ export type ApplyResult =
   | { readonly status: "superseded"; readonly fence: number }
   | { readonly status: "behind"; readonly generation: number; readonly nonce: string };
 
+/** The bounds of one call of a sink. Authors of sinks receive it. */
 export interface SinkCallOptions {
   /** From the call to its answer, including the wait for a connection. Default: no limit. */
   readonly timeoutMs?: number | undefined;

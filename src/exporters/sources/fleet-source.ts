@@ -8,6 +8,7 @@ import { checkPercentiles } from "../options.ts";
 import { together } from "../together.ts";
 import { OUTCOMES, viewMetrics, viewSamples } from "./views.ts";
 
+/** Options of `fleetSource`. */
 export interface FleetSourceOptions {
   /**
    * "process" (default): counters of this process since it started; their sum over processes is the fleet's total.

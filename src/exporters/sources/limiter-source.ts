@@ -4,6 +4,7 @@ import { tap } from "../../structures.ts";
 import { counter, type MetricsSource, type Sample, Totals } from "../metric.ts";
 import { Names } from "../names.ts";
 
+/** The part of a limiter's decision that its source counts. */
 export interface DecisionLike {
   allowed: boolean;
   degraded: boolean;

@@ -26,6 +26,7 @@ export interface NamedWorkerLike extends WorkerLike {
   readonly queue: { readonly name: string };
 }
 
+/** The events of a worker that its source counts. */
 export interface WorkerSourceEvents extends Record<Exclude<(typeof EVENTS)[number], "completed">, unknown> {
   claimed: { lateMs: number };
   completed: { durationMs: number };

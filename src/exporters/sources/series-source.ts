@@ -8,6 +8,7 @@ import { Names } from "../names.ts";
 import { checkPercentiles } from "../options.ts";
 import { together } from "../together.ts";
 
+/** Options of `seriesSource`. */
 export interface SeriesSourceOptions {
   /** The sliding window of the fleet-wide gauges. Default "1m", or the retention if that is shorter. */
   span?: Duration | undefined;
@@ -17,6 +18,7 @@ export interface SeriesSourceOptions {
   buckets?: readonly number[] | undefined;
 }
 
+/** The statistics of a window that a source reports. */
 export interface StatsLike {
   count: number;
   mean: number;

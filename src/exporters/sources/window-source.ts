@@ -8,6 +8,7 @@ import { viewMetrics, viewSamples } from "./views.ts";
 /** The windows of this process by their names. */
 export type NamedWindows = Readonly<Record<string, MetricView>> | ReadonlyMap<string, MetricView>;
 
+/** Options of `windowSource`. */
 export interface WindowSourceOptions {
   /**
    * Percentiles of response times, 0 to 100 each. Default 50, 90 and 99 of the windows that keep response times (their

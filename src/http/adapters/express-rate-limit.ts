@@ -6,6 +6,7 @@ import { clientId } from "../client-id.ts";
 import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";
 
+/** Options of `expressRateLimitStore`. */
 export interface ExpressRateLimitStoreOptions {
   /** Prefix of each key. Use different ones if several stores limit the same request. Default "". */
   prefix?: string | undefined;

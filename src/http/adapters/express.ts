@@ -19,6 +19,7 @@ export interface ExpressResponse extends NodeResponse {
   end(body: string): unknown;
 }
 
+/** Options of `expressLimiter`. */
 export interface ExpressLimiterOptions<Request, Response> extends LimiterOptions<Request> {
   /** Answers a denied request, after the header fields are set. Default: the status and document of `problemOf`. */
   onDenied?:

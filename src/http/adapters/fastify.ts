@@ -24,6 +24,7 @@ export interface FastifyReply {
   raw: NodeResponse;
 }
 
+/** Options of `fastifyLimiter`. */
 export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Request> {
   /** Answers a denied request, after the header fields are set. Default: the status and document of `problemOf`. */
   onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | undefined;

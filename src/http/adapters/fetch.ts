@@ -5,6 +5,7 @@ import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 
+/** Options of `fetchLimiter`. */
 export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOptions<Incoming> {
   /** The client that the request counts for. A Request has no client address: use `clientKey` with the platform's. */
   key: (request: Incoming) => string | Promise<string>;

@@ -13,6 +13,7 @@ export interface HonoContext {
   set(name: "rateLimit", decision: Decision): void;
 }
 
+/** Options of `honoLimiter`. */
 export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
   /** The response to a denied request. The header fields are added to it. Default: that of `problemOf`. */
   onDenied?: ((context: Context, decision: Decision) => Response | Promise<Response>) | undefined;

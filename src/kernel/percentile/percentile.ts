@@ -18,6 +18,7 @@ export const METHODS = [
   "nearest",
 ] as const;
 
+/** One of NumPy's 13 percentile methods, by its NumPy name. */
 export type PercentileMethod = (typeof METHODS)[number];
 
 /**

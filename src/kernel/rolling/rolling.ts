@@ -9,6 +9,7 @@ import type { PercentileMethod } from "../percentile/percentile.ts";
 import { RankTables } from "./rank-tables.ts";
 import { rollPieces } from "./rolling-pieces.ts";
 
+/** Options of `rollingPercentile`: the window of each event, and its percentiles. */
 export interface RollingOptions {
   /** Length of each window. It ends at its event. */
   span: Duration;

@@ -14,6 +14,7 @@ import type { Operation } from "../../store/contract.ts";
 import { keysOfShard, readScore } from "../format/layout.ts";
 import { shardAt } from "../format/shard.ts";
 
+/** Messages of a queue by state. `due` are those that could be claimed now. */
 export interface QueueCounts {
   waiting: number;
   due: number;

@@ -1,6 +1,7 @@
 import { argumentError, checkKnown, wholeNumber } from "../../errors.ts";
 import { type Duration, durationMs } from "../../time.ts";
 
+/** Options of a queue's worker. */
 export interface WorkerOptions {
   /** Handlers that run concurrently, 1 to 1000. Default 1. */
   concurrency?: number | undefined;

@@ -6,6 +6,7 @@ import type { Segment } from "../segments/segment.ts";
 import { type StatsQuery, statsQuery } from "../window-query.ts";
 import { LivePercentile } from "./live-percentile.ts";
 
+/** Options of `LocalSeries.percentile`. */
 export interface LocalPercentileOptions {
   /** Length of the window, which ends now; at most the series' retention, which is the default. */
   span?: Duration | undefined;

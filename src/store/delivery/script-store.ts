@@ -16,6 +16,7 @@ import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
 
+/** Options of every store on a server: prefix, deadline, bounds and warnings. */
 export interface ScriptStoreOptions {
   /** Prefix of every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;

@@ -5,6 +5,7 @@ import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.t
 import { httpClient } from "./http-client.ts";
 import type { Fetch } from "./http-request.ts";
 
+/** Options of `httpStore`: the REST server, its token, and the options of every store. */
 export interface HttpStoreOptions extends ScriptStoreOptions {
   /** URL of the REST server, http or https, without credentials, query or fragment. */
   url: string;

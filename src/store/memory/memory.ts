@@ -8,6 +8,7 @@ import { checkPrefix, keyOf } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";
 
+/** Options of `memoryStore`: clocks, bound on memory, and prefix. */
 export interface MemoryStoreOptions {
   /** Ms since 1970; default `Date.now`. Tests step it. */
   clock?: Clock | undefined;

@@ -12,6 +12,7 @@ import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
 import { checkTls, type TlsOptions } from "./tls.ts";
 
+/** Options of `redisStore` with a URL or a client. */
 export interface RedisStoreOptions extends ScriptStoreOptions {
   /**
    * "eval" (default): steps are scripts in the server's cache. "functions": steps are functions in libraries named

@@ -1,3 +1,4 @@
+/** Options that oriel passes to a client of node-redis with each command. */
 export interface SendOptions {
   typeMapping?: object;
   abortSignal?: AbortSignal;

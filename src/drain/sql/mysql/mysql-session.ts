@@ -7,6 +7,7 @@ export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
 }
 
+/** The part of a connection of mysql2 that the sink uses. */
 export interface MysqlConnection {
   query(text: string): Promise<[unknown, unknown]>;
   release(): void;

@@ -6,6 +6,7 @@ export interface OraclePool {
   getConnection(): Promise<OracleConnection>;
 }
 
+/** The part of a connection of node-oracledb that the sink uses. */
 export interface OracleConnection {
   /** Maximum ms of one round trip; 0 is no limit. */
   callTimeout?: number;
@@ -18,6 +19,7 @@ export interface OracleConnection {
   close(options?: { drop?: boolean }): Promise<void>;
 }
 
+/** What `executeMany` of node-oracledb returns. */
 export interface OracleManyResult {
   rowsAffected?: number;
   dmlRowCounts?: number[];

@@ -12,6 +12,7 @@ import { oracleAdd } from "./oracle-add.ts";
 import { type OraclePool, OracleSession, oracleFailure } from "./oracle-session.ts";
 import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./oracle-text.ts";
 
+/** Options of `oracleSink`. */
 export interface OracleSinkOptions extends SinkOptions {
   /** Number of cached keys of existing rows, which are updated at once. Default 100 000, about 10 MB. */
   knownKeys?: number | undefined;

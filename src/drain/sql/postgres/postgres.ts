@@ -14,6 +14,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>;
 }
 
+/** The part of a client of pg that the sink uses. */
 export interface PostgresConnection {
   query(query: { text: string; values?: unknown[] }): Promise<{ command: string; rows: unknown[] }>;
   release(destroy?: boolean): void;

@@ -18,6 +18,7 @@ export interface SqliteDatabase {
   prepare(text: string): SqliteStatement;
 }
 
+/** The part of a prepared statement of SQLite that the sink uses. */
 export interface SqliteStatement {
   run(parameter: string): unknown;
   all(parameter: string): unknown[];
