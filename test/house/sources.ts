@@ -32,13 +32,15 @@ export function sourceFiles(folders: string[], endings: string[]): SourceFile[] 
     });
 }
 
+const GENERATED = /^(src\/generated|docs\/api|docs\/\.vitepress\/(dist|cache))\//;
+
 /** Paths from the root of all files of the repository, but not what a build makes. */
 export function trackedFiles(): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith(".") && !["node_modules", "dist"].includes(entry.name))
     .flatMap((entry) => (entry.isDirectory() ? walk(join(root, entry.name)) : [join(root, entry.name)]))
     .map((file) => relative(root, file).replaceAll("\\", "/"))
-    .filter((path) => !path.startsWith("src/generated/"));
+    .filter((path) => !GENERATED.test(path));
 }
 
 function walk(folder: string): string[] {
