@@ -54,7 +54,7 @@ function link(target: string, path: string): void {
   if (!existsSync(path)) symlinkSync(target, path, "junction");
 }
 
-export function fileOf({ name }: Program, ending: string): string {
+function fileOf({ name }: Program, ending: string): string {
   return join(folder, name.replace(/[/:]/g, "-") + ending);
 }
 
