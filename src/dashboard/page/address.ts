@@ -3,6 +3,8 @@ export interface Place {
   /** Of a structure; undefined in the overview. */
   readonly kind: string | undefined;
   readonly name: string | undefined;
+  /** The processes of the store, instead of the structures. */
+  readonly isProcesses: boolean;
   readonly query: URLSearchParams;
 }
 
@@ -19,6 +21,7 @@ export function placeNow(): Place {
   return {
     kind: isStructure ? kind : undefined,
     name: isStructure ? name : undefined,
+    isProcesses: name === undefined && kind === "processes",
     query: new URLSearchParams(query),
   };
 }

@@ -6,6 +6,7 @@ import { panelOf } from "./kinds/panels.ts";
 import { loginForm } from "./login.ts";
 import { HealthStrip } from "./overview/health-strip.ts";
 import { OverviewPage } from "./overview/overview.ts";
+import { processesPage } from "./overview/processes-page.ts";
 import { ask, Live, login, type PageOverview, TokenNeeded } from "./server.ts";
 import { themeButton } from "./theme.ts";
 
@@ -17,6 +18,8 @@ let overview: PageOverview | undefined;
 let list: OverviewPage | undefined;
 let open: { id: string; panel: Panel } | undefined;
 let retry = 0;
+/** No structure has it as its id. */
+const PROCESSES = "processes";
 
 const live = new Live({
   health(health) {
@@ -71,7 +74,11 @@ function showLogin(): void {
 
 function show(): void {
   if (!overview) return;
-  const { kind, name } = placeNow();
+  const { kind, name, isProcesses } = placeNow();
+  if (isProcesses) {
+    showProcesses(overview);
+    return;
+  }
   if (kind === undefined || name === undefined) {
     showList(overview);
     return;
@@ -112,20 +119,29 @@ function showPanel(entry: StructureEntry, known: PageOverview): void {
     open.panel.update();
     return;
   }
-  closePanel();
   const panel = panelOf(entry.kind)(entry, known);
-  open = { id: entry.id, panel };
   const title = h(
     "h1",
     { class: "title", title: entry.name.slice(0, 1000) },
     entry.name === "" ? "(no name)" : entry.name,
   );
-  document.title = `${entry.name.slice(0, 60)} · oriel`;
-  main.replaceChildren(
-    h("div", { class: "crumbs" }, backLink(), h("span", { class: "kind" }, entry.kind)),
-    title,
-    panel.element,
-  );
+  const crumbs = h("div", { class: "crumbs" }, backLink(), h("span", { class: "kind" }, entry.kind));
+  enter(entry.id, panel, entry.name, [crumbs, title]);
+}
+
+function showProcesses(known: PageOverview): void {
+  closeList();
+  if (open?.id === PROCESSES) return;
+  const panel = processesPage(known, () => void load());
+  enter(PROCESSES, panel, "Processes", [backLink(), h("h1", { class: "title" }, "Processes")]);
+}
+
+/** Shows a panel instead of the list or of another panel. */
+function enter(id: string, panel: Panel, title: string, head: readonly HTMLElement[]): void {
+  closePanel();
+  open = { id, panel };
+  document.title = `${title.slice(0, 60)} · oriel`;
+  main.replaceChildren(...head, panel.element);
   panel.update();
   live.show([], 300_000);
   main.focus({ preventScroll: true });

@@ -102,10 +102,10 @@ inChromium((browser) => {
     const fact = (name: string) => `document.querySelector('.facts [data-name="${name}"]')?.title`;
     await holds(page, `${fact("diverged")} === "1"`);
     expect(await page.textContent(".card.shards tbody")).toContain("lost");
-    await page.click("text=Rebase, keep doubtful…");
+    await page.click("text=Rebase and keep doubtful events…");
     await page.click("dialog .danger");
     await holds(page, `${fact("diverged")} === "0"`);
-    await page.waitForSelector("text=Rebase, keep doubtful…", { state: "detached" });
+    await page.waitForSelector("text=Rebase and keep doubtful events…", { state: "detached" });
     const counters = new Counters(scene.store, "diverged", { dimensions: ["page"], shards: 1 });
     atEnd(() => counters.close());
     await counters.add({ page: "p" }, 1000);

@@ -4,6 +4,7 @@ import { age, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { RowsTable } from "../parts/rows-table.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 
 /** Each id is asked for its present state. */
 const REFRESH_MS = 10_000;
@@ -25,9 +26,12 @@ export class DeniedIdsView {
         { head: "Used", cell: usedOf },
         { head: "", cell: (each) => buttonsOf(each.id) },
       ],
-      (each) => each.id,
+      // Under maskIds several ids look the same.
+      (each: DeniedId & { key?: string }) => each.key ?? each.id,
     );
-    this.element = card("denied", "Denied most in the last hour", [], none, table.element);
+    const save = new SaveLinks("the denied ids", ["json"]);
+    save.show({ id, part: "denied" });
+    this.element = card("denied", "Denied most in the last hour", [save.element], none, table.element);
     this.#part = new LivePart<DeniedId[]>({
       ...{ id, part: "denied", element: this.element, everyMs: REFRESH_MS },
       show(ids) {

@@ -1,12 +1,12 @@
 import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { duration, when } from "../format.ts";
+import { type SavedQuery, SaveLinks } from "../parts/save-links.ts";
 import { type Span, stateNow } from "../series/view-state.ts";
-import { addressOf } from "../server.ts";
 
 const SPANS_MS = [300_000, 900_000, 3_600_000, 10_800_000];
 
-/** The choice of a span, the way back from a window chosen by dragging, and the file of what is shown. */
+/** The choice of a span, the way back from a window chosen by dragging, and the files of what is shown. */
 export class HistoryWindow {
   readonly element: HTMLElement;
   readonly #spans = h("div", { class: "segments", role: "group", "aria-label": "Span" });
@@ -16,14 +16,14 @@ export class HistoryWindow {
     "Back to the present",
   );
   readonly #shown = h("span", { class: "hint window" });
-  readonly #csv = h("a", { class: "button", download: "" }, "CSV");
-  readonly #file: Record<string, string> | undefined;
+  readonly #save: SaveLinks;
+  readonly #fileOf: () => SavedQuery;
 
-  /** `file`: the structure and the part that is saved as CSV. */
-  constructor(file?: { id: string; part: string }) {
-    this.#file = file;
-    const save = file && h("div", { class: "labelled files" }, h("span", {}, "Save"), this.#csv);
-    this.element = h("div", { class: "toolbar" }, this.#spans, this.#back, save, this.#shown);
+  /** `fileOf`: the structure and the part that are saved. The window is added. */
+  constructor(what: string, formats: readonly ("csv" | "json")[], fileOf: () => SavedQuery) {
+    this.#save = new SaveLinks(what, formats);
+    this.#fileOf = fileOf;
+    this.element = h("div", { class: "toolbar" }, this.#spans, this.#back, this.#save.element, this.#shown);
     this.update();
   }
 
@@ -55,6 +55,6 @@ export class HistoryWindow {
     if (!shown) return;
     const { fromMs, toMs } = shown;
     setText(this.#shown, `${fixed ? "" : "Live: "}${when(fromMs)} – ${when(toMs)} (${duration(toMs - fromMs)})`);
-    if (this.#file) this.#csv.href = addressOf("part", { ...this.#file, from: fromMs, to: toMs, format: "csv" });
+    this.#save.show({ ...this.#fileOf(), from: fromMs, to: toMs });
   }
 }

@@ -21,7 +21,7 @@ export class LimiterHistoryView {
   readonly #none = h("p", { class: "notice", role: "status", hidden: true }, NO_HISTORY);
 
   constructor(id: string) {
-    this.#window = new HistoryWindow({ id, part: "history" });
+    this.#window = new HistoryWindow("the calls", ["csv", "json"], () => ({ id, part: "history" }));
     this.element = h(
       "div",
       { class: "stack" },

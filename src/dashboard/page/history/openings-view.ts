@@ -4,6 +4,7 @@ import { when, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { RowsTable } from "../parts/rows-table.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 
 const CAUSES = {
   calls: "calls failed or were slow",
@@ -29,7 +30,9 @@ export class OpeningsView {
       ],
       ({ atMs }) => String(atMs),
     );
-    this.element = card("openings", "Openings", [], none, table.element);
+    const save = new SaveLinks("the openings", ["json"]);
+    save.show({ id, part: "openings" });
+    this.element = card("openings", "Openings", [save.element], none, table.element);
     this.#part = new LivePart<BreakerOpening[]>({
       ...{ id, part: "openings", element: this.element },
       show(openings) {

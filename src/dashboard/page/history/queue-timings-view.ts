@@ -19,7 +19,7 @@ const NO_TIMINGS =
 export class QueueTimingsView {
   readonly element: HTMLElement;
   readonly #part: LivePart<SeriesView>;
-  readonly #window = new HistoryWindow();
+  readonly #window: HistoryWindow;
   readonly #choice = h("div", { class: "segments", role: "group", "aria-label": "Timing" });
   readonly #meaning = h("p", { class: "hint" });
   readonly #none = h("p", { class: "notice", role: "status", hidden: true }, NO_TIMINGS);
@@ -27,6 +27,8 @@ export class QueueTimingsView {
   readonly #charts = new Charts(zoomTo);
 
   constructor(id: string) {
+    const fileOf = () => ({ id, part: "timing", timing: timingNow() });
+    this.#window = new HistoryWindow("the timings", ["json"], fileOf);
     const content = h("div", { class: "stack" }, this.#summary.element, this.#charts.element);
     this.element = h(
       "section",

@@ -7,6 +7,7 @@ import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";
+import { quoted } from "../parts/quoted.ts";
 import type { PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
 
@@ -89,7 +90,7 @@ function rulesOf({ settings }: StructureEntry): HTMLElement[] {
 }
 
 function buttonsOf(actions: Actions, { name }: StructureEntry): HTMLElement[] {
-  const shown = JSON.stringify(name.slice(0, 200));
+  const shown = quoted(name);
   const open = actions.button({
     ...{ action: "open", label: "Open…", target: "", yes: "Open the circuit" },
     question: `Open the circuit ${shown} of all processes for one cooldown? Its calls are rejected until then.`,

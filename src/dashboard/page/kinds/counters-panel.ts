@@ -6,7 +6,9 @@ import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";
+import { quoted } from "../parts/quoted.ts";
 import { RowsTable } from "../parts/rows-table.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 import type { PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
 
@@ -41,7 +43,10 @@ export const countersPanel: PanelMaker = (structure, overview) => {
       hasButtons = needsButtons;
     },
   });
-  const shards = card("shards", "Shards", [buttons], hint, table.element);
+  const save = new SaveLinks("the shards", ["json"]);
+  save.show({ id: structure.id, part: "shards" });
+  const beside = h("div", { class: "buttons" }, save.element, buttons);
+  const shards = card("shards", "Shards", [beside], hint, table.element);
   const element = h("div", { class: "stack" }, state, shards, actions.element, settingsSection(structure));
   return { element, update() {}, close: () => part.close() };
 };
@@ -50,13 +55,21 @@ const SHARD_COLUMNS = [
   { head: "Shard", cell: ({ shard }: ShardPart) => String(shard) },
   { head: "Waiting", className: "number", cell: ({ waiting }: ShardPart) => digits(waiting) },
   { head: "Lag", className: "number", cell: ({ lagMs }: ShardPart) => (lagMs === null ? "–" : age(lagMs)) },
-  { head: "Generation", className: "number wide", cell: ({ generation }: ShardPart) => whole(generation) },
+  {
+    ...{ head: "Batches stored", title: "Batches of this shard that its table has acknowledged: its generation." },
+    className: "number wide",
+    cell: ({ generation }: ShardPart) => whole(generation),
+  },
   {
     head: "Table",
     cell: ({ verdict }: ShardPart) =>
       h("span", { class: verdict && verdict !== "fits" ? "error bad" : "" }, TEXTS[verdict ?? ""] ?? verdict ?? ""),
   },
-  { head: "In doubt", className: "number wide", cell: ({ inDoubt }: ShardPart) => digits(inDoubt) },
+  {
+    ...{ head: "Doubtful", title: "Events that the table may already have, since no answer to their batch has come." },
+    className: "number wide",
+    cell: ({ inDoubt }: ShardPart) => digits(inDoubt),
+  },
   { head: "Note", cell: ({ note }: ShardPart) => (note === "" ? "" : h("span", { class: "error" }, note)) },
 ];
 
@@ -128,10 +141,10 @@ function hintOf({ shards, hasSink }: CountersPart): string {
 }
 
 function rebaseButtons(actions: Actions, { name }: StructureEntry): HTMLElement[] {
-  const counter = JSON.stringify(name.slice(0, 200));
+  const counter = quoted(name);
   const button = (target: string, effect: string) =>
     actions.button({
-      ...{ action: "rebase", label: `Rebase, ${target} doubtful…`, target, yes: "Rebase" },
+      ...{ action: "rebase", label: `Rebase and ${target} doubtful events…`, target, yes: "Rebase" },
       question: `Let the shards of ${counter} that do not match continue from their table? Events that the table may already have are ${effect}.`,
     });
   return [button("drop", "dropped, so some may be missing"), button("keep", "kept, so some may count twice")].flatMap(

@@ -1,11 +1,12 @@
 import type { FleetCounts, FleetName, FleetPart } from "../../parts.ts";
-import type { ProcessEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { counted, duration, number, percent, when, whole } from "../format.ts";
+import { counted, duration, number, percent, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";
+import { ProcessList } from "../parts/process-list.ts";
 import { RowsTable } from "../parts/rows-table.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 import type { PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
 
@@ -16,7 +17,9 @@ export const fleetPanel: PanelMaker = (structure) => {
   const facts = new Facts("All names together");
   const hint = h("p", { class: "hint" }, "Loading…");
   const names = new RowsTable<FleetName>("Names", NAME_COLUMNS, ({ name }) => name);
-  const section = card("names", "Names", [], hint, names.element);
+  const save = new SaveLinks("the names", ["json"]);
+  save.show({ id: structure.id, part: "names" });
+  const section = card("names", "Names", [save.element], hint, names.element);
   const state = h("section", { "aria-label": "All names together" }, facts.element);
   const processes = new ProcessList();
   const part = new LivePart<FleetPart>({
@@ -26,7 +29,7 @@ export const fleetPanel: PanelMaker = (structure) => {
       names.show(answer.names);
       names.element.hidden = answer.names.length === 0;
       setText(hint, hintOf(answer));
-      processes.show(answer);
+      processes.show(answer.processes);
     },
   });
   const element = h("div", { class: "stack" }, state, section, processes.element, settingsSection(structure));
@@ -63,30 +66,4 @@ function hintOf({ names, count, intervalMs }: FleetPart): string {
   if (count === 0) return `No calls within the last ${duration(intervalMs)}.`;
   const first = count > names.length ? `, of which these ${names.length} have the most calls` : "";
   return `${counted(count, "name")}${first}. Counts of all processes within the last ${duration(intervalMs)}.`;
-}
-
-/** The processes that have announced themselves. */
-class ProcessList {
-  readonly #hint = h("p", { class: "hint" });
-  readonly #table = new RowsTable<ProcessEntry>(
-    "Processes",
-    [
-      { head: "Process", cell: ({ id }) => h("code", { class: "id", title: id }, id) },
-      { head: "Host", cell: ({ host }) => host },
-      { head: "Version", cell: ({ version }) => version },
-      { head: "Started", cell: ({ startedMs }) => h("time", {}, when(startedMs)) },
-      { head: "Last seen", cell: ({ seenMs }) => h("time", {}, when(seenMs)) },
-    ],
-    ({ id }) => id,
-  );
-  readonly element = card("processes", "Processes of this store", [], this.#hint, this.#table.element);
-
-  show({ processes }: FleetPart): void {
-    const versions = [...new Set(processes.map(({ version }) => version))];
-    this.#table.show(processes);
-    this.#table.element.hidden = processes.length === 0;
-    this.#hint.className = versions.length > 1 ? "notice warn" : "hint";
-    const mixed = versions.length > 1 ? ` They run different versions of oriel: ${versions.join(", ")}.` : "";
-    setText(this.#hint, `${counted(processes.length, "process")} within the last hour.${mixed}`);
-  }
 }

@@ -5,6 +5,7 @@ import { DeniedIdsView } from "../history/denied-ids-view.ts";
 import { LimiterHistoryView } from "../history/limiter-history-view.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
+import { quoted } from "../parts/quoted.ts";
 import type { PageOverview } from "../server.ts";
 import type { Panel, PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
@@ -85,12 +86,12 @@ class LimiterPanel implements Panel {
   }
 
   #choice(action: "reset" | "block", target: string, length: string) {
-    const limiter = `in the limiter ${JSON.stringify(this.#structure.name)}`;
+    const limiter = `in the limiter ${quoted(this.#structure.name)}`;
     if (action === "reset") {
-      const question = `Delete the counts, block and reservations of ${JSON.stringify(target)} ${limiter}?`;
+      const question = `Delete the counts, block and reservations of ${quoted(target)} ${limiter}?`;
       return { target, question, yes: "Reset this id" };
     }
-    const question = `Deny every call of ${JSON.stringify(target)} ${limiter} for ${length}? A reset ends the block.`;
+    const question = `Deny every call of ${quoted(target)} ${limiter} for ${length}? A reset ends the block.`;
     return { target, question, yes: "Block this id", query: { duration: length } };
   }
 
@@ -109,7 +110,7 @@ function policiesSection(policies: unknown): HTMLElement {
     h(
       "li",
       {},
-      h("strong", {}, name),
+      h("bdi", {}, h("strong", {}, name)),
       ` ${kindName}`,
       limit === undefined ? "" : `: ${whole(limit)} permits`,
       spanMs === undefined || spanMs === 0 ? "" : ` per ${duration(spanMs)}`,

@@ -6,6 +6,7 @@ import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";
+import { quoted } from "../parts/quoted.ts";
 import type { PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
 
@@ -74,7 +75,7 @@ function targetOf({ isHeld, fence }: LockPart): string | undefined {
 }
 
 function releaseButton(actions: Actions, { name }: StructureEntry, target: string): HTMLElement | "" {
-  const lock = JSON.stringify(name.slice(0, 200));
+  const lock = quoted(name);
   return actions.button({
     ...{ action: "release", label: "Release…", target, yes: "Release the lock" },
     question: `Release the lock ${lock}, though its holder may still work? The next waiter gets it at once. The holder learns of it at its next renewal.`,

@@ -8,7 +8,9 @@ import { card } from "../parts/card.ts";
 import { Facts } from "../parts/facts.ts";
 import { LivePart, type Refreshed } from "../parts/live-part.ts";
 import { payloadCell } from "../parts/payload.ts";
+import { quoted } from "../parts/quoted.ts";
 import { RowsTable, type TableColumn } from "../parts/rows-table.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 import type { PageOverview } from "../server.ts";
 import type { Panel, PanelMaker } from "./panel.ts";
 import { settingsSection } from "./settings-panel.ts";
@@ -44,23 +46,30 @@ class QueuePanel implements Panel {
     { type: "button", class: "quiet", hidden: true, click: () => this.#showMore() },
     "Show more",
   );
+  readonly #saveDead = new SaveLinks("the dead letters", ["json"]);
+  readonly #id: string;
   #deadCount = 0;
   #limit = PAGE;
 
   constructor(structure: StructureEntry, overview: PageOverview) {
+    this.#id = structure.id;
     this.#actions = new Actions(structure, overview, () => this.#refresh());
     this.#next = new RowsTable("Next messages", this.#columns("Due", this.#nextButtons), ({ id }) => id);
     this.#dead = new RowsTable("Dead letters", this.#columns("Died", this.#deadButtons), ({ id }) => id);
     const state = h("section", { "aria-label": "State" }, this.#paused, this.#facts.element, this.#pausing);
-    const next = card("next", "Next messages", [], this.#noneNext, this.#next.element);
-    const dead = card("dead", "Dead letters", [this.#redriveAll], this.#noneDead, this.#dead.element, this.#more);
+    const { id } = structure;
+    const saveNext = new SaveLinks("the next messages", ["json"]);
+    saveNext.show({ id, part: "next", limit: PAGE });
+    const next = card("next", "Next messages", [saveNext.element], this.#noneNext, this.#next.element);
+    this.#saveDead.show({ id, part: "dead", limit: PAGE });
+    const beside = h("div", { class: "buttons" }, this.#saveDead.element, this.#redriveAll);
+    const dead = card("dead", "Dead letters", [beside], this.#noneDead, this.#dead.element, this.#more);
     this.#timings = new QueueTimingsView(structure.id);
     this.element = h(
       "div",
       { class: "stack" },
       ...[state, this.#timings.element, next, dead, this.#actions.element, settingsSection(structure)],
     );
-    const { id } = structure;
     this.#parts = [
       new LivePart<QueueState>({ id, part: "state", element: state, show: (each) => this.#showState(each) }),
       new LivePart<QueueMessage[]>({
@@ -119,6 +128,7 @@ class QueuePanel implements Panel {
 
   #showMore(): void {
     this.#limit = Math.min(MAX_DEAD, this.#limit + 4 * PAGE);
+    this.#saveDead.show({ id: this.#id, part: "dead", limit: this.#limit });
     this.#refresh();
   }
 
@@ -157,7 +167,7 @@ class QueuePanel implements Panel {
         label: "Redrive…",
         description: `Redrive ${id}`,
         target: id,
-        question: `Make the dead message ${JSON.stringify(id)} due now, with no deliveries counted? Its handler runs again.`,
+        question: `Make the dead message ${quoted(id)} due now, with no deliveries counted? Its handler runs again.`,
         yes: "Redrive",
         isHarmless: true,
       }),
@@ -170,7 +180,7 @@ class QueuePanel implements Panel {
       label: "Cancel…",
       description: `Cancel ${id}`,
       target: id,
-      question: `Remove the message ${JSON.stringify(id)} from the queue? It cannot be restored.`,
+      question: `Remove the message ${quoted(id)} from the queue? It cannot be restored.`,
       yes: "Remove the message",
     });
   }

@@ -1,6 +1,7 @@
 import type { StructureEntry } from "../../protocol.ts";
 import { h } from "../dom.ts";
 import { duration, number, when } from "../format.ts";
+import { escaped } from "../parts/quoted.ts";
 import type { PanelMaker } from "./panel.ts";
 
 /** A structure of which the dashboard knows only what its processes announce. */
@@ -12,10 +13,10 @@ export const settingsPanel: PanelMaker = (structure) => ({
 
 /** The arguments of the constructor, and the announcement that brought them. */
 export function settingsSection({ settings, version, processes, seenMs, conflict }: StructureEntry): HTMLElement {
-  const rows: [string, string][] = [
-    ...Object.entries(settings).map(([name, value]): [string, string] => settingOf(name, value)),
-    ["processes", String(processes)],
-    ["announced", `${when(seenMs)}, by oriel ${version}`],
+  const rows: Setting[] = [
+    ...Object.entries(settings).map(([name, value]) => settingOf(name, value)),
+    ["processes", String(processes), ""],
+    ["announced", `${when(seenMs)}, by oriel ${version}`, ""],
   ];
   return h(
     "section",
@@ -25,17 +26,36 @@ export function settingsSection({ settings, version, processes, seenMs, conflict
       h(
         "p",
         { class: "notice warn" },
-        `Process ${conflict.process} has other settings: ${JSON.stringify(conflict.settings)}. All processes must use the same.`,
+        `Process ${escaped(conflict.process)} has other settings: ${escaped(JSON.stringify(conflict.settings))}. All processes must use the same.`,
       ),
-    h("dl", { class: "pairs" }, ...rows.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])),
+    h(
+      "dl",
+      { class: "pairs" },
+      ...rows.flatMap(([words, text, name]) => [h("dt", { title: name }, words), h("dd", {}, text)]),
+    ),
   );
 }
 
 /** Settings that are durations in ms. */
 const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|openFor|.*Ms)$/;
 
-function settingOf(name: string, value: unknown): [string, string] {
-  if (typeof value === "number" && DURATIONS.test(name)) return [name.replace(/Ms$/, ""), duration(value)];
-  if (typeof value === "number") return [name, number(value)];
-  return [name, typeof value === "string" ? value : JSON.stringify(value)];
+/** The name in words, the value, and the name in the program. */
+type Setting = readonly [words: string, text: string, name: string];
+
+function settingOf(name: string, value: unknown): Setting {
+  return [wordsOf(name), textOf(name, value), name];
+}
+
+/** "minimumCalls" as "minimum calls". The value has the unit of a duration, and the yes or no of an "is". */
+function wordsOf(name: string): string {
+  const words = name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.replace(/^is /, "");
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === "number") return DURATIONS.test(name) ? duration(value) : number(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return escaped(value);
+  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return escaped(isList ? value.join(", ") : JSON.stringify(value));
 }

@@ -43,7 +43,8 @@ export class OverviewPage {
     ...SPANS.map(([text, ms]) => h("option", { value: ms }, `last ${text}`)),
   );
   readonly #kinds = h("div", { class: "chips", role: "group", "aria-label": "Kind" });
-  readonly #count = h("p", { class: "hint", role: "status" });
+  readonly #count = h("span", { role: "status" });
+  readonly #processes = h("a", { href: "#/processes" });
   readonly #heads: Record<string, HTMLElement> = {};
   readonly #table = h("div", { class: "table", role: "table", "aria-label": "Structures" });
   readonly #viewport = h("div", {
@@ -71,7 +72,7 @@ export class OverviewPage {
       this.#toolbar,
       this.#table,
       this.#empty,
-      this.#count,
+      h("p", { class: "hint" }, this.#count, ", ", this.#processes),
     );
     this.#rows = new VirtualRows(
       this.#viewport,
@@ -141,10 +142,8 @@ export class OverviewPage {
     this.#toolbar.hidden = structures.length === 0;
     if (this.#list.length === 0) this.#empty.replaceChildren(emptyState(this.#overview));
     const shown = this.#list.length === structures.length ? "" : `${whole(this.#list.length)} of `;
-    setText(
-      this.#count,
-      `${shown}${counted(structures.length, "structure")}, ${counted(this.#overview.processes.length, "process")}`,
-    );
+    setText(this.#count, shown + counted(structures.length, "structure"));
+    setText(this.#processes, counted(this.#overview.processes.length, "process"));
     this.#rows.reset(this.#list.length);
   }
 

@@ -3,8 +3,12 @@ import { confirmed } from "../confirm.ts";
 import { h, setText } from "../dom.ts";
 import { when } from "../format.ts";
 import { act, ask, type PageOverview } from "../server.ts";
+import { actionWords, doneText } from "./action-texts.ts";
+import { escaped } from "./quoted.ts";
 
 const SHOWN = 50;
+/** The list cuts longer names, and ends them with "…". */
+const LOGGED_CHARACTERS = 200;
 
 interface Choice {
   /** Its name on the server. */
@@ -61,9 +65,9 @@ export class Actions {
     if (!(await confirmed(question, yes))) return;
     try {
       const done = await act<{ target: string }>({ ...query, id: this.#structure.id, action, target }, this.#form);
-      setText(this.#answer, `Done: ${action} ${done.target}`);
+      setText(this.#answer, doneText(action, target, done.target));
     } catch (error) {
-      setText(this.#answer, (error as Error).message);
+      setText(this.#answer, escaped((error as Error).message));
     }
     this.#onDone();
     await this.#showLog().catch(() => {});
@@ -72,13 +76,29 @@ export class Actions {
   async #showLog(): Promise<void> {
     const { kind, name } = this.#structure;
     const entries = await ask<AuditEntry[]>("audit");
-    // The list of actions cuts long names.
-    const own = entries.filter((each) => each.kind === kind && name.startsWith(each.name.replace(/…$/, "")));
-    const lines = own
+    const lines = entries
+      .filter((each) => each.kind === kind && isNamed(each.name, name))
       .slice(0, SHOWN)
-      .map(({ atMs, action, target, by }) =>
-        h("li", {}, h("time", {}, when(atMs)), ` ${action} `, h("code", {}, target), by === null ? "" : ` by ${by}`),
-      );
+      .map(lineOf);
     this.#log.replaceChildren(...(lines.length > 0 ? lines : [h("li", { class: "hint none" }, "Nothing yet.")]));
   }
+}
+
+function isNamed(logged: string, name: string): boolean {
+  if (logged === name) return true;
+  return logged.length > LOGGED_CHARACTERS && logged.endsWith("…") && name.startsWith(logged.slice(0, -1));
+}
+
+/** Servers of older versions list no outcome. */
+function lineOf(entry: AuditEntry & { outcome?: string | null }): HTMLElement {
+  const { atMs, target, by, outcome } = entry;
+  return h(
+    "li",
+    {},
+    h("time", { title: new Date(atMs).toISOString() }, when(atMs)),
+    ` ${actionWords(entry)} `,
+    h("code", {}, target),
+    by !== null && h("span", {}, " by ", h("bdi", {}, by)),
+    outcome ? h("span", { class: "hint" }, " – ", h("bdi", {}, outcome)) : undefined,
+  );
 }

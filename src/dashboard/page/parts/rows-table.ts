@@ -2,6 +2,8 @@ import { h } from "../dom.ts";
 
 export interface TableColumn<Row> {
   readonly head: string;
+  /** What the head means, as its tooltip. */
+  readonly title?: string;
   readonly cell: (row: Row) => Node | string;
   /** "number" is aligned to the right; "wide" is left out on a narrow screen. */
   readonly className?: string;
@@ -21,8 +23,8 @@ export class RowsTable<Row> {
   constructor(label: string, columns: readonly TableColumn<Row>[], keyOf: (row: Row) => string) {
     this.#columns = columns;
     this.#keyOf = keyOf;
-    const heads = columns.map(({ head, className = "" }) =>
-      h("th", { role: "columnheader", scope: "col", class: className }, head),
+    const heads = columns.map(({ head, title, className = "" }) =>
+      h("th", { role: "columnheader", scope: "col", class: className, title }, head),
     );
     this.element = h(
       "div",
@@ -40,7 +42,9 @@ export class RowsTable<Row> {
     const before = this.#rows;
     this.#rows = new Map();
     for (const row of rows) {
-      const [key, text] = [this.#keyOf(row), JSON.stringify(row)];
+      const text = JSON.stringify(row);
+      let key = this.#keyOf(row);
+      while (this.#rows.has(key)) key += "+"; // no row is lost if two have one key
       const known = before.get(key);
       this.#rows.set(key, known?.text === text ? known : { text, element: this.#rowOf(row) });
     }

@@ -138,7 +138,8 @@ function drawMarks(chart: uPlot, marks: readonly Mark[]): void {
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   marks.forEach(({ atMs }, i) => {
-    const x = Math.round(chart.valToPos(atMs / 1000, "x", true));
+    // Between pixels, a thin line would be two pale ones.
+    const x = Math.round(chart.valToPos(atMs / 1000, "x", true)) + (ctx.lineWidth % 2) / 2;
     if (!(x >= bbox.left && x <= bbox.left + bbox.width)) return;
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);

@@ -3,17 +3,20 @@ import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import type { Panel, PanelMaker } from "../kinds/panel.ts";
 import { settingsSection } from "../kinds/settings-panel.ts";
+import { SaveLinks } from "../parts/save-links.ts";
 import { ask, type PageOverview } from "../server.ts";
 import { Charts } from "./charts.ts";
 import { DistributionView } from "./distribution.ts";
 import { foundMarks, MarksSection } from "./marks.ts";
 import { numbersTable, Summary } from "./summary.ts";
 import { Toolbar } from "./toolbar.ts";
-import { type Mark, type Span, stateNow, textOf, type ViewState, zoomTo } from "./view-state.ts";
+import { BUCKETS, type Mark, type Span, stateNow, textOf, type ViewState, zoomTo } from "./view-state.ts";
 
 /** A live view asks again this often. Its buckets change no faster. */
 const REFRESH_MS = 2000;
-const BUCKETS = 120;
+
+/** The distributions, which are saved one by one. */
+const SAVED = ["A", "B"] as const;
 
 export const seriesPanel: PanelMaker = (structure, overview) => new SeriesPanel(structure, overview);
 
@@ -26,6 +29,10 @@ class SeriesPanel implements Panel {
   readonly #charts = new Charts((span) => this.#onSelect(span));
   readonly #distribution = new DistributionView();
   readonly #distributionHint = h("p", { class: "hint" });
+  readonly #saves = {
+    A: new SaveLinks("the distribution of A", ["csv", "json"], "Save A"),
+    B: new SaveLinks("the distribution of B", ["csv", "json"], "Save B"),
+  };
   readonly #marks = new MarksSection();
   readonly #trouble = h("p", { class: "notice bad", role: "alert", hidden: true });
   readonly #nothing = h("p", { class: "notice", role: "status", hidden: true });
@@ -67,7 +74,7 @@ class SeriesPanel implements Panel {
           "div",
           { class: "chart-head" },
           h("h2", { id: "distribution-title" }, "Distribution"),
-          h("div", { class: "buttons" }, compare, clear),
+          h("div", { class: "buttons" }, compare, clear, ...SAVED.map((name) => this.#saves[name].element)),
         ),
         this.#distributionHint,
         this.#distribution.element,
@@ -162,18 +169,21 @@ class SeriesPanel implements Panel {
     const asked = JSON.stringify([first, b, below]);
     if (asked === this.#askedWindows) return;
     this.#askedWindows = asked;
-    const read = (span: Span) =>
-      ask<Distribution>("part", {
-        id: this.#structure.id,
-        part: "distribution",
-        from: span.fromMs,
-        to: span.toMs,
-        below,
-      });
+    const queryOf = ({ fromMs, toMs }: Span) => ({
+      id: this.#structure.id,
+      part: "distribution",
+      from: fromMs,
+      to: toMs,
+      below,
+    });
+    const read = (span: Span) => ask<Distribution>("part", queryOf(span));
     try {
       const [one, other] = await Promise.all([read(first), b && read(b)]);
       if (asked !== this.#askedWindows || this.#isClosed) return;
       this.#distribution.show(one, other);
+      this.#saves.A.show(queryOf(first));
+      if (b) this.#saves.B.show(queryOf(b));
+      this.#saves.B.element.hidden = !b;
       const hint = a
         ? ""
         : "Of the whole window. Choose Drag: Window A and drag over a chart to look at a part, and Window B to compare.";

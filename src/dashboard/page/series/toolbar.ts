@@ -1,8 +1,8 @@
 import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { duration, when } from "../format.ts";
-import { addressOf } from "../server.ts";
-import { moveBy, type Span, stateNow, zoomBy } from "./view-state.ts";
+import { SaveLinks } from "../parts/save-links.ts";
+import { BUCKETS, moveBy, type Span, stateNow, zoomBy } from "./view-state.ts";
 
 const SPANS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000];
 const DRAGS = [
@@ -31,8 +31,7 @@ export class Toolbar {
     change: () => change({ below: this.#below.value }),
   });
   readonly #window = h("p", { class: "hint window", role: "status" });
-  readonly #csv = h("a", { download: "view.csv" }, "CSV");
-  readonly #json = h("a", { download: "view.json" }, "JSON");
+  readonly #save = new SaveLinks("the view", ["csv", "json"]);
   readonly #id: string;
   readonly #spansMs: readonly number[];
 
@@ -60,7 +59,7 @@ export class Toolbar {
       h("div", { class: "labelled" }, h("span", {}, "Drag"), this.#drags),
       h("div", { class: "labelled" }, h("label", { for: "below" }, "Share below"), this.#below),
       h("div", { class: "labelled" }, h("label", { for: "scale" }, "Scale"), this.#scale),
-      h("div", { class: "labelled files" }, h("span", {}, "Save"), this.#csv, this.#json),
+      this.#save.element,
       this.#window,
     );
   }
@@ -104,9 +103,7 @@ export class Toolbar {
       this.#window,
       `${fixed ? "" : "Live: "}${when(shown.fromMs)} – ${when(shown.toMs)} (${duration(shown.toMs - shown.fromMs)})`,
     );
-    const query = { id: this.#id, part: "view", from: shown.fromMs, to: shown.toMs, below };
-    this.#csv.href = addressOf("part", { ...query, format: "csv" });
-    this.#json.href = addressOf("part", { ...query, format: "json" });
+    this.#save.show({ id: this.#id, part: "view", buckets: BUCKETS, from: shown.fromMs, to: shown.toMs, below });
   }
 }
 

@@ -29,6 +29,8 @@ export interface ViewState {
 
 const DEFAULT_SPAN = 300_000;
 const MIN_SPAN = 20;
+/** Columns of a view. */
+export const BUCKETS = 120;
 
 export function stateNow(): ViewState {
   const { query } = placeNow();
