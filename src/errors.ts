@@ -17,6 +17,7 @@ export type OrielErrorCode =
   | "OPEN"
   | "KERNEL";
 
+/** The properties of an OrielError beside its code and message. */
 export interface OrielErrorOptions {
   cause?: unknown;
   /** True when the same call may succeed later without any change by the caller. */
@@ -70,6 +71,11 @@ export class OrielError extends Error {
     if (place?.operation !== undefined) this.operation = place.operation;
     if (place?.address !== undefined) this.address = place.address;
     this.#detail = message;
+  }
+
+  /** The address of the page that says what this code means and what to do. */
+  get help(): string {
+    return `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${this.code.toLowerCase()}`;
   }
 
   /** The message without its place, for an error that adds details or another place. */

@@ -19,7 +19,7 @@ import { topCommand } from "./definitions/top.ts";
 import { watchCommand } from "./definitions/watch.ts";
 import type { Streams } from "./streams.ts";
 import { hasColors, widthOf } from "./terminal.ts";
-import { failureJson, failureLine } from "./text/failure.ts";
+import { failureJson, failureLines } from "./text/failure.ts";
 import { jsonLine } from "./text/json-line.ts";
 import { oneLine } from "./text/safe-text.ts";
 
@@ -118,8 +118,8 @@ export function makeProgram(streams: Streams, end: (status: number) => void): Co
 }
 
 /**
- * Runs one command line (without the program's name). Resolves to the exit status. Errors are printed on stderr, one
- * line each.
+ * Runs one command line (without the program's name). Resolves to the exit status. An error is printed on stderr
+ * on one line, followed by the page of its code.
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
   let status = 0;
@@ -136,7 +136,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) {
-      streams.stderr.write(failureLine(error, isJson));
+      streams.stderr.write(failureLines(error, isJson));
       return FAILED;
     }
     if (error.exitCode === 0) return 0;

@@ -9,6 +9,10 @@ export interface Ended {
   stderr: string;
 }
 
+/** The page that an error of the code names. */
+export const pageOf = (code: string) =>
+  `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${code.toLowerCase()}`;
+
 /** The command's own function, in this process, with streams in place of a terminal. */
 export async function command(args: readonly string[], input = "", terminal: object = {}): Promise<Ended> {
   const [stdout, stderr] = [Object.assign(new PassThrough(), terminal), new PassThrough()];

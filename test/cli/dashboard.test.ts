@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { oncePerFile } from "../harness/ends.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
-import { command, program } from "./command.ts";
+import { command, pageOf, program } from "./command.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 
@@ -60,17 +60,20 @@ describe("oriel dashboard", () => {
     ],
     [["--port", "99999"], 'oriel: ARGUMENT --port is "99999"; it must be a number from 0 to 65535\n'],
     [["--port", "x"], 'oriel: ARGUMENT --port is "x"; it must be a number from 0 to 65535\n'],
-  ])("%j is refused with one line", async (args, stderr) => {
+  ])("%j is refused with one line", async (args, line) => {
     expect(await command(["dashboard", "--redis", "redis://127.0.0.1:1", ...args])).toMatchObject({
       status: 2,
-      stderr,
+      stderr: `${line}see ${pageOf("ARGUMENT")}\n`,
     });
   });
 
   it("names the port that is taken", async () => {
     const { port, url } = await redis();
     const { status, stderr } = await command(["dashboard", "--redis", url, "--port", String(port)]);
-    expect([status, stderr]).toEqual([2, `oriel: ARGUMENT --port ${port} is taken; choose another, or 0 for any\n`]);
+    expect([status, stderr]).toEqual([
+      2,
+      `oriel: ARGUMENT --port ${port} is taken; choose another, or 0 for any\nsee ${pageOf("ARGUMENT")}\n`,
+    ]);
   });
 
   it("has help with examples", async () => {

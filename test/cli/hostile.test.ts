@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeProgram } from "../../src/cli/program.ts";
 import { safeText } from "../../src/cli/text/safe-text.ts";
 import { DelayQueue, Lock } from "../../src/entries/index.ts";
-import { command } from "./command.ts";
+import { command, pageOf } from "./command.ts";
 import { openStage, type Stage } from "./live/stage.ts";
 
 /** Sets a title, colours, deletes the screen, and turns the order of letters around. */
@@ -180,7 +180,10 @@ describe.each(listed)("oriel %s", (name) => {
             .trimEnd()
             .split("\n")
             .map((line) => JSON.parse(line));
-          expect(errors.at(-1), what).toEqual({ code: expect.any(String), message: expect.any(String) });
+          expect(errors.at(-1), what).toEqual({
+            ...{ code: expect.any(String), message: expect.any(String) },
+            ...(errors.at(-1).help === undefined ? {} : { help: pageOf(errors.at(-1).code) }),
+          });
         }
   }, 120_000);
 });

@@ -4,7 +4,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { makeProgram } from "../../src/cli/program.ts";
 import { Lock, redisStore, type WatchedStore } from "../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
-import { command } from "./command.ts";
+import { command, pageOf } from "./command.ts";
 
 const NAMES = makeProgram(process, () => {}).commands.map((each) => each.name());
 const { REDIS_URL } = process.env;
@@ -95,7 +95,8 @@ test("without --redis the error names REDIS_URL, which replaces it", async () =>
   const { status, stderr } = await command(["queue", "counts", "q"]);
   expect([status, stderr]).toEqual([
     2,
-    "oriel: ARGUMENT required option '--redis <url>' not specified; REDIS_URL of the environment or redis of a configuration file can replace it\n",
+    "oriel: ARGUMENT required option '--redis <url>' not specified; REDIS_URL of the environment or redis of a configuration file can replace it\n" +
+      `see ${pageOf("ARGUMENT")}\n`,
   ]);
   process.env.REDIS_URL = server.url;
   expect(await command(["queue", "counts", "q"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/ 0 /) });
@@ -120,7 +121,9 @@ describe("errors under --json are one object on stderr", () => {
     const { status, stdout, stderr } = await command(args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr.split("\n")).toHaveLength(2);
-    expect(JSON.parse(stderr)).toEqual({ code, message: expect.stringMatching(message) });
+    const { help, ...rest } = JSON.parse(stderr);
+    expect(rest).toEqual({ code, message: expect.stringMatching(message) });
+    if (help !== undefined || code === "UNAVAILABLE") expect(help).toBe(pageOf(code));
   });
 
   test("an argument that looks like the option does not count", async () => {

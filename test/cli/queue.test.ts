@@ -100,7 +100,7 @@ describe("wrong usage", () => {
     const { status, stdout, stderr } = await command([...args, "--redis", server.url]);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(why);
-    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).toMatch(/^oriel: [^\n]+\n(?:see \S+\n)?$/);
   });
 
   test("an unreachable server is reported", async () => {

@@ -5,7 +5,7 @@ import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
-import { failureLine } from "../text/failure.ts";
+import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { isTaken, listen } from "./listen.ts";
 
@@ -39,7 +39,7 @@ export async function serveDashboard(typed: DashboardTyped, streams: Streams): P
   try {
     const hosts = [...names, "localhost", "127.0.0.1", "[::1]"];
     const board = dashboard(store, { token, hosts, allowActions, maskIds });
-    const warn = (error: unknown) => void streams.stderr.write(failureLine(error, typed.json));
+    const warn = (error: unknown) => void streams.stderr.write(failureLines(error, typed.json));
     const server = await listen(board, Number(typed.port), host, warn).catch((error: unknown) => {
       if (!isTaken(error)) throw error;
       throw new OrielError("ARGUMENT", `--port ${typed.port} is taken; choose another, or 0 for any`, { cause: error });

@@ -6,7 +6,7 @@ import { stopAtSignals } from "../live/screen.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor } from "../terminal.ts";
-import { failureLine } from "../text/failure.ts";
+import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { serveBoard } from "./demo-dashboard.ts";
 import { startServer } from "./demo-server.ts";
@@ -79,7 +79,7 @@ export async function demo(options: DemoOptions, streams: Streams): Promise<numb
     const fromMs = (await series.stats({ span: 1 })).to;
     const server = await startServer(options.port);
     closing.push(server.close);
-    const board = await serveBoard(store, (error) => streams.stderr.write(failureLine(error, options.isJson)));
+    const board = await serveBoard(store, (error) => streams.stderr.write(failureLines(error, options.isJson)));
     closing.push(board.close);
     await output.write(headText(options, server.url, board.address));
     const { traffic, elapsedMs } = await timed(options, series, server.url, stop, streams, output);

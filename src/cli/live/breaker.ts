@@ -6,7 +6,7 @@ import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
-import { failureLine } from "../text/failure.ts";
+import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
@@ -68,7 +68,7 @@ async function breakerLs(
 /** One damaged breaker does not hide the others. A failing server is the same for all of them. */
 function refusalText(error: unknown, isJson: boolean | undefined): string {
   if (!(error instanceof OrielError) || !["CORRUPT", "ARGUMENT"].includes(error.code)) throw error;
-  return failureLine(error, isJson);
+  return failureLines(error, isJson);
 }
 
 async function stateOf(store: Store, found: Found): Promise<Line> {

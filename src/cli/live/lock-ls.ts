@@ -7,7 +7,7 @@ import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
-import { failureLine } from "../text/failure.ts";
+import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { tableLines } from "./columns.ts";
 import { roughText } from "./durations.ts";
@@ -38,7 +38,7 @@ export async function lockLs(pattern: string | undefined, typed: LockLsTyped, st
     const held = await heldOf(store, names, nowMs, (error) => {
       // A failing server is the same for all locks.
       if (!(error instanceof OrielError) || error.code !== "CORRUPT") throw error;
-      streams.stderr.write(failureLine(error, typed.json));
+      streams.stderr.write(failureLines(error, typed.json));
       status = 1;
     });
     if (typed.json) await output.write(held.map(jsonLine).join(""));

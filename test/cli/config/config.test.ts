@@ -164,8 +164,8 @@ test.each([
   for (const args of [["queue", "counts", "q"], ["doctor"], ["dashboard", "--port", "0"]]) {
     const { status, stdout, stderr } = await command([...args, "--config", path]);
     expect([status, stdout]).toEqual([2, ""]);
-    expect(stderr.trimEnd()).toMatch(message);
-    expect(stderr).toMatch(/^oriel: ARGUMENT [^\n]+\n$/);
+    expect(stderr.split("\n")[0]).toMatch(message);
+    expect(stderr).toMatch(/^oriel: ARGUMENT [^\n]+\nsee \S+#argument\n$/);
     expect(stderr).not.toMatch(/planted-secret|12345/);
   }
 });

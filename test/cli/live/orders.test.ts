@@ -122,7 +122,7 @@ describe("oriel breaker", () => {
     await stage.announce("Breaker", "bad", { span: "\u001b[31m" });
     const { status, stdout, stderr } = await stage.run("breaker", "ls");
     expect([status, stdout]).toEqual([1, expect.stringMatching(/^payments +closed/m)]);
-    expect(stderr).toMatch(/^oriel: ARGUMENT Breaker "bad".*\n$/);
+    expect(stderr).toMatch(/^oriel: ARGUMENT Breaker "bad".*\nsee \S+#argument\n$/);
     expect(stderr).not.toContain("\u001b");
   });
 });

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeWhole } from "../../../src/cli/plot/whole-file.ts";
 import { DEMO_LATENCY } from "../../data/folders.ts";
 import { builtProgram } from "../../harness/built-program.ts";
-import { command } from "../command.ts";
+import { command, pageOf } from "../command.ts";
 
 let folder: string;
 let old: string;
@@ -42,7 +42,8 @@ test.each(["out.jpg", "out", "out.svg.gz", ".svg", "/dev/stdout"])(
     const { status, stderr, stdout } = await command(["replay", "/no/such/file.csv", "--plot", name]);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toBe(
-      `oriel: ARGUMENT --plot is "${name}"; it must be the name of a file that ends in .svg, .png or .html\n`,
+      `oriel: ARGUMENT --plot is "${name}"; it must be the name of a file that ends in .svg, .png or .html\n` +
+        `see ${pageOf("ARGUMENT")}\n`,
     );
   },
 );
@@ -75,7 +76,7 @@ test("without the renderer of PNG, the error names it before the input is opened
   const png = run("/no/such/file.csv", "--plot", join(folder, "x.png"));
   expect(png.status).toBe(2);
   expect(png.stderr).toMatch(
-    /^oriel: ARGUMENT --plot is [^\n]+ the optional package @resvg\/resvg-wasm must be installed [^\n]+\n$/,
+    /^oriel: ARGUMENT --plot is [^\n]+ the optional package @resvg\/resvg-wasm must be installed [^\n]+\nsee \S+#argument\n$/,
   );
   expect(run(DEMO_LATENCY, "--plot", join(folder, "x.html"))).toMatchObject({ status: 0 });
   expect(readdirSync(folder).sort()).toEqual(["old.svg", "oriel.mjs", "x.html"]);
