@@ -1,23 +1,63 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { OrielError } from "../../../src/errors.ts";
 import { CLIENT_REASONS } from "../../../src/store/health/client-reasons.ts";
 import { addReasons, reasonOf } from "../../../src/store/health/reason.ts";
 import { errorOfReply, OUT_OF_MEMORY } from "../../../src/store/refusal.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
 import { root } from "../sources.ts";
+import { EXAMPLES } from "./error-examples.ts";
 
-const rows = readFileSync(join(root, "docs", "errors.md"), "utf8")
+const text = readFileSync(join(root, "docs", "errors.md"), "utf8");
+const rows = text
+  .slice(text.indexOf("## Errors of a server"))
   .split("\n")
   .filter((line) => line.startsWith("| `"))
   .map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
+/** The text below each heading that is a code. */
+const sections = new Map(
+  text
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf("\n")), section] as const)
+    .filter(([heading]) => /^[A-Z_]+$/.test(heading)),
+);
 
-test("docs/errors.md has every code", () => {
+test("docs/errors.md has a section for every code, with the same parts", () => {
   const declared = readFileSync(join(root, "src", "errors.ts"), "utf8").match(/type OrielErrorCode =([^;]+);/)![1]!;
   const codes = declared.match(/[A-Z_]+/g)!;
-  const text = readFileSync(join(root, "docs", "errors.md"), "utf8");
-  const documented = [...text.matchAll(/^\| ([A-Z_, ]+) \|/gm)].flatMap(([, names]) => names!.split(", "));
   expect(codes.length).toBeGreaterThan(10);
-  expect(documented.sort()).toEqual(codes.sort());
+  expect([...sections.keys()]).toEqual(codes);
+  for (const [code, section] of sections)
+    for (const part of ["**Causes**", "**What to do**", "**Retry**", "```text"])
+      expect(section, `${code} ${part}`).toContain(part);
+});
+
+test("each section shows a message that oriel writes", { timeout: 30_000 }, async () => {
+  const redis = await startRedis({ tcp: true });
+  try {
+    for (const [code, example] of Object.entries(EXAMPLES)) {
+      const error = await Promise.resolve(redis.url)
+        .then(example)
+        .catch((each: unknown) => each);
+      expect(error, code).toMatchObject({ name: "OrielError", code });
+      const message = (error as OrielError).message
+        .replace(`:${redis.port})`, ":6379)")
+        .replace(/ \d+ ms$/, " 30000 ms");
+      expect(sections.get(code), code).toContain(`\`\`\`text\n${message}\n\`\`\``);
+    }
+  } finally {
+    await redis.stop();
+  }
+});
+
+test("an error names its section", () => {
+  const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const pages = `${repository.url.replace(/^git\+|\.git$/g, "")}/blob/main/docs/errors.md`;
+  // The anchor that GitHub makes from the heading.
+  for (const code of Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])
+    expect(new OrielError(code, "no").help).toBe(`${pages}#${code.toLowerCase()}`);
 });
 
 test("docs/errors.md has the message and the advice of every error that a server restricts calls with", () => {
