@@ -1,9 +1,9 @@
 import { argumentError, OrielError } from "../errors.ts";
 import { lines } from "../history/steps/lines.ts";
 import { randomU32 } from "../random.ts";
+import type { StructureKind } from "../registry/live.ts";
 import type { Store } from "../store/contract.ts";
-import { kindOf } from "./kinds/kinds.ts";
-import { masked } from "./masked.ts";
+import { kindOf, offeredActions } from "./kinds/kinds.ts";
 import type { AuditEntry } from "./protocol.ts";
 import type { Scope } from "./scope.ts";
 
@@ -30,10 +30,12 @@ export async function act(scope: Scope, query: URLSearchParams, by: string | nul
     throw new OrielError("ARGUMENT", "this dashboard allows no actions; start it with allowActions (--allow-actions)");
   const structure = await scope.structure(query.get("id"));
   const name = query.get("action") ?? "";
-  const known = kindOf(structure.kind).actions;
-  const action = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (!action)
-    throw argumentError("action", name, `one of ${Object.keys(known).join(", ") || "none"} for ${structure.kind}`);
+  const own = kindOf(structure.kind);
+  const offered = offeredActions(own, scope.settings);
+  if (Object.hasOwn(own.actions, name) && !offered.includes(name))
+    throw new OrielError("ARGUMENT", `${name} needs an id in full, which this dashboard does not show (maskIds)`);
+  if (!offered.includes(name))
+    throw argumentError("action", name, `one of ${offered.join(", ") || "none"} for ${structure.kind}`);
   const target = cut(query.get("target") ?? "");
   const line = JSON.stringify({
     id: randomU32(),
@@ -44,16 +46,19 @@ export async function act(scope: Scope, query: URLSearchParams, by: string | nul
     by,
   });
   await scope.store.run(lines, actionsKeyOf(scope.store), { line, isWanted: false });
-  return action(scope, structure, query);
+  return own.actions[name]!(scope, structure, query);
 }
 
 /** What operators did, the latest first. */
 export async function auditOf(scope: Scope): Promise<AuditEntry[]> {
   const { list } = await scope.store.run(lines, actionsKeyOf(scope.store), { line: "", isWanted: true });
   const entries = list.split("\n").flatMap((line) => entryOf(line) ?? []);
-  return entries
-    .reverse()
-    .map((entry) => (scope.settings.masksIds ? { ...entry, target: masked(entry.target) } : entry));
+  return entries.reverse().map((entry) => {
+    const { actions, idActions = {} } = kindOf(entry.kind as StructureKind);
+    // Another version may know the action.
+    const isId = !Object.hasOwn(actions, entry.action) || Object.hasOwn(idActions, entry.action);
+    return isId ? { ...entry, target: scope.ids.shown(entry.target) } : entry;
+  });
 }
 
 /** Undefined for a line that another program wrote. */

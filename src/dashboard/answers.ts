@@ -1,7 +1,7 @@
 import { HealthReader } from "../doctor/health/store-health.ts";
 import { version } from "../generated/version.ts";
 import { serverNowMs } from "./actions.ts";
-import { kindOf } from "./kinds/kinds.ts";
+import { kindOf, offeredActions } from "./kinds/kinds.ts";
 import type { Overview, RowNumbers, StructureEntry } from "./protocol.ts";
 import type { Listed, Scope } from "./scope.ts";
 
@@ -40,8 +40,7 @@ export class Answers {
   }
 
   #entryOf({ id, kind, name, settings, version, processes, seenMs, conflict }: Listed): StructureEntry {
-    const { columns, actions } = kindOf(kind);
-    const names = this.scope.settings.allowsActions ? Object.keys(actions) : [];
+    const own = kindOf(kind);
     return {
       id,
       kind,
@@ -50,8 +49,8 @@ export class Answers {
       version,
       processes,
       seenMs,
-      columns,
-      actions: names,
+      columns: own.columns,
+      actions: offeredActions(own, this.scope.settings),
       ...(conflict && { conflict }),
     };
   }

@@ -27,7 +27,10 @@ export interface DashboardOptions {
   https?: boolean | undefined;
   /** Whether operators may change data, such as to reset a limit. Default false. */
   allowActions?: boolean | undefined;
-  /** Shows ids of limits and other names of users only in part, and no payloads of messages. Default false. */
+  /**
+   * Shows ids of limits and of messages only in part, and no payloads and errors of messages. Actions on one message are
+   * then not offered. Default false.
+   */
   maskIds?: boolean | undefined;
   /** The sinks of counters, by the counter's name. Their counts are then compared with their tables. Default: none. */
   sinks?: Readonly<Record<string, Pick<Sink, "ledger">>> | undefined;

@@ -13,6 +13,9 @@ export interface QueueState {
 }
 
 export interface QueueMessage {
+  /** No other message has it, also under `maskIds`. */
+  key: string;
+  /** In part, under `maskIds`. */
   id: string;
   /** Waiting: when it is due. Dead: when it died. */
   atMs: number;
@@ -20,7 +23,7 @@ export interface QueueMessage {
   attempt: number;
   attempts: number;
   priority: number;
-  /** Why the last delivery failed. */
+  /** Why the last delivery failed. "…" under `maskIds`. */
   error: string | null;
   /** Null under `maskIds`. */
   payload: PayloadText | null;
@@ -135,6 +138,8 @@ export interface LimiterHistory {
 
 /** An id that was denied in the last hour. */
 export interface DeniedId {
+  /** No other id has it, also under `maskIds`. */
+  key: string;
   /** In part, under `maskIds`. */
   id: string;
   count: number;

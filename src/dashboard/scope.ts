@@ -2,6 +2,7 @@ import { OrielError } from "../errors.ts";
 import { quietStore } from "../registry/quiet-store.ts";
 import { type RegisteredStructure, type Registry, readRegistry } from "../registry/read-registry.ts";
 import type { Store, WatchedStore } from "../store/contract.ts";
+import { Ids } from "./masked.ts";
 import type { DashboardSettings } from "./options.ts";
 import type { ProcessEntry } from "./protocol.ts";
 
@@ -18,6 +19,7 @@ export class Scope {
   readonly store: Store;
   readonly watched: WatchedStore;
   readonly settings: DashboardSettings;
+  readonly ids: Ids;
   #registry: Promise<Registry> | undefined;
   #readMs = Number.NEGATIVE_INFINITY;
   #listed = new Map<string, Listed>();
@@ -27,6 +29,7 @@ export class Scope {
     this.watched = store;
     this.store = quietStore(store);
     this.settings = settings;
+    this.ids = new Ids(settings.masksIds);
   }
 
   /** The registry, at most 5 s old. */

@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { dashboard } from "../../src/dashboard/dashboard.ts";
 import type { DashboardOptions } from "../../src/dashboard/options.ts";
+import type { QueueMessage } from "../../src/dashboard/parts.ts";
 import type { AuditEntry } from "../../src/dashboard/protocol.ts";
-import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../src/entries/index.ts";
+import {
+  concurrency,
+  DelayQueue,
+  fixedWindow,
+  gcra,
+  Limiter,
+  Lock,
+  leakyBucket,
+  slidingWindow,
+} from "../../src/entries/index.ts";
 import { oncePerFile } from "../harness/ends.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { act, openPageOf } from "./acting.ts";
@@ -51,11 +61,21 @@ describe("a reset of an id", () => {
     expect(Math.abs(entry!.atMs - Date.now())).toBeLessThan(60_000);
   });
 
-  it("shows ids in part with maskIds", async () => {
+  it("shows ids in part with maskIds, and targets that are no ids in full", async () => {
     const { page, id } = await limited("masked", { allowActions: true, maskIds: true });
     await act(page, { id, action: "reset", target: "203.0.113.7" });
-    const [entry] = await json<AuditEntry[]>(get(page.board, "api/audit"));
-    expect(entry!.target).toBe("2…7");
+    const { store, announced } = sceneOn((await redis()).url);
+    const lock = new Lock(store, "masked lock");
+    const held = (await lock.tryLock({ lease: "10m" }))!;
+    await announced(1);
+    const board = dashboard(store, { allowActions: true, maskIds: true });
+    const listed = await entryOf(board, "Lock", "masked lock");
+    await act(await openPageOf(board), { id: listed.id, action: "release", target: `${held.fence}` });
+    const list = await json<AuditEntry[]>(get(board, "api/audit"));
+    expect(list.slice(0, 2).map(({ action, target }) => [action, target])).toEqual([
+      ["release", `${held.fence}`],
+      ["reset", "2…7"],
+    ]);
   });
 
   it("is refused without allowActions, and is not offered", async () => {
@@ -96,4 +116,37 @@ describe("a reset of an id", () => {
     expect(response.status).toBe(400);
     expect((await json<{ error: string }>(response)).error).toContain(message);
   });
+});
+
+it("messages have keys of their own under maskIds, no text of users, and no actions on one of them", async () => {
+  const { store, announced } = sceneOn((await redis()).url);
+  const queue = new DelayQueue(store, "masked mail", { attempts: 1 });
+  const ids = ["user-1", "user-21"];
+  for (const id of ids) await queue.add("secret", { id });
+  for (const each of await queue.claim({ limit: 2 })) await queue.nack(each, { error: "no mailbox of user-1" });
+  await announced(1);
+  const board = dashboard(store, { allowActions: true, maskIds: true });
+  const { id, actions } = await entryOf(board, "DelayQueue", "masked mail");
+  expect(actions).toEqual(["redriveAll", "pause", "resume"]);
+  const dead = () => get(board, `api/part?id=${id}&part=dead`);
+  const text = await (await dead()).text();
+  for (const secret of [...ids, "secret", "mailbox"]) expect(text).not.toContain(secret);
+  const messages = JSON.parse(text) as QueueMessage[];
+  expect(messages.map((each) => [each.id, each.error, each.payload])).toEqual([
+    ["u…1", "…", null],
+    ["u…1", "…", null],
+  ]);
+  const keys = messages.map(({ key }) => key);
+  expect(new Set(keys).size).toBe(2);
+  expect((await json<QueueMessage[]>(dead())).map(({ key }) => key)).toEqual(keys);
+  const page = await openPageOf(board);
+  for (const action of ["redrive", "cancel"]) {
+    const response = await act(page, { id, action, target: "user-1" });
+    expect([response.status, await json(response)]).toEqual([
+      400,
+      { error: `${action} needs an id in full, which this dashboard does not show (maskIds)`, code: "ARGUMENT" },
+    ]);
+  }
+  expect((await act(page, { id, action: "redriveAll" })).status).toBe(200);
+  expect((await queue.counts()).due).toBe(2);
 });

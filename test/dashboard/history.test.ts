@@ -93,6 +93,9 @@ test("the ids that are denied most come first, with what their next call would r
   expect(ids[1]!.now!.policies.map(({ used }) => used)).toEqual([0, 0]);
   const masked = await json<DeniedId[]>(get(dashboard(store, { maskIds: true }), `api/part?id=${id}&part=denied`));
   expect(masked.map((each) => each.id)).toEqual(["m…t", "…", "…"]);
+  expect(new Set(masked.map((each) => each.key)).size).toBe(3);
+  expect(masked.map((each) => each.key).join()).not.toMatch(/most|one|two/);
+  expect(ids.map((each) => each.key)).toEqual(["most", "two", "one"]);
 });
 
 test("the timings of a queue equal those of its series", async () => {

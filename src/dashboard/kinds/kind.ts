@@ -13,6 +13,11 @@ export interface DashboardKind {
   readonly parts: Readonly<Record<string, PartReader>>;
   /** Actions of an operator at `api/action?id=...&action=...`, by name. Only called with `allowActions`. */
   readonly actions: Readonly<Record<string, DashboardAction>>;
+  /**
+   * The actions whose target is the id of a user or a message. Under `maskIds` the list of actions shows it in part, and
+   * there is no action on an id that the page has to show in full.
+   */
+  readonly idActions?: Readonly<Record<string, "typed" | "shown">>;
 }
 
 type PartReader = (scope: Scope, structure: Listed, query: URLSearchParams) => Promise<Part>;

@@ -1,4 +1,5 @@
 import type { StructureKind } from "../../registry/live.ts";
+import type { DashboardSettings } from "../options.ts";
 import { breakerKind } from "./breaker.ts";
 import { countersKind } from "./counters.ts";
 import { fleetKind } from "./fleet.ts";
@@ -18,4 +19,10 @@ const BY_NAME: ReadonlyMap<string, DashboardKind> = new Map(KINDS.map((each) => 
 /** A kind without a file of its own is listed, and shows its settings only. */
 export function kindOf(kind: StructureKind): DashboardKind {
   return BY_NAME.get(kind) ?? { kind, columns: [], parts: {}, actions: {} };
+}
+
+/** The names of the actions that a dashboard with these settings does. */
+export function offeredActions({ actions, idActions }: DashboardKind, settings: DashboardSettings): string[] {
+  if (!settings.allowsActions) return [];
+  return Object.keys(actions).filter((name) => !settings.masksIds || idActions?.[name] !== "shown");
 }

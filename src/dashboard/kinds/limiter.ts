@@ -23,6 +23,7 @@ export const limiterKind: DashboardKind = {
       return { body: await deniedIds(scope, structure, isAnnounced ? limiterOf(scope, structure) : undefined) };
     },
   },
+  idActions: { block: "typed", reset: "typed" },
   actions: {
     async block(scope, structure, query) {
       const target = query.get("target") ?? "";

@@ -31,13 +31,14 @@ export const queueKind: DashboardKind = {
     },
     async next(scope, structure, query) {
       const messages = await queueOf(scope, structure).peek({ limit: limitOf(query, MAX_PEEKED) });
-      return { body: messages.map((each) => messageOf(each, scope)) };
+      return { body: await Promise.all(messages.map((each) => messageOf(each, scope))) };
     },
     async dead(scope, structure, query) {
       const messages = await queueOf(scope, structure).dead.list({ limit: limitOf(query, MAX_LISTED) });
-      return { body: messages.map((each) => messageOf(each, scope)) };
+      return { body: await Promise.all(messages.map((each) => messageOf(each, scope))) };
     },
   },
+  idActions: { redrive: "shown", cancel: "shown" },
   actions: {
     async redrive(scope, structure, query) {
       const id = idOf(query);
@@ -84,8 +85,11 @@ function idOf(query: URLSearchParams): string {
   return id;
 }
 
-function messageOf(message: QueuedMessage, { settings }: Scope): QueueMessage {
+async function messageOf(message: QueuedMessage, { settings, ids }: Scope): Promise<QueueMessage> {
   const { id, atMs, addedAtMs, attempt, attempts, priority, lastError } = message;
-  const payload = settings.masksIds ? null : payloadText(message);
-  return { id, atMs, addedAtMs, attempt, attempts, priority, error: lastError ?? null, payload };
+  const names = { key: await ids.keyOf(id), id: ids.shown(id) };
+  const times = { atMs, addedAtMs, attempt, attempts, priority };
+  // The text of an error may quote the payload.
+  if (settings.masksIds) return { ...names, ...times, error: lastError === undefined ? null : "…", payload: null };
+  return { ...names, ...times, error: lastError ?? null, payload: payloadText(message) };
 }
