@@ -22,7 +22,7 @@ Picture
   --scale auto is logarithmic if no value is negative and the positive ones are 100 times apart. 0 is at the bottom.
 
 Exit status
-  0 all lines were read · 1 some could not be read · 2 wrong usage, unreadable file, unreachable or failing Redis
+  0 all lines were read · 1 some could not be read, or the series of a key failed and was skipped · 2 wrong usage, unreadable file, unreachable or failing Redis
 
 Examples
   oriel replay access.log --key status-class --span 10m --every 1m --lateness 1m

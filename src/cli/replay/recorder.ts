@@ -4,6 +4,7 @@ import { quoted } from "../formats/outcome.ts";
 import type { Reading } from "../formats/reading.ts";
 import type { Row } from "../row.ts";
 import type { ReplayOptions } from "./options.ts";
+import { SkippedKeys } from "./skipped-keys.ts";
 
 /** Maximum open series, and maximum events that wait to be recorded. */
 const MAX_KEYS = 10_000;
@@ -11,6 +12,8 @@ const MAX_PENDING = 8192;
 const MAX_AT_ONCE = 256;
 /** A frame keeps its times as 32-bit offsets from the first. */
 const MAX_FRAME_MS = 2 ** 32 - 1;
+/** Errors of one series. A replay goes on without its key. Others belong to the server, and end it. */
+const OF_ONE_SERIES = ["CORRUPT", "MISMATCH", "TOO_LARGE"];
 
 interface KeyedSeries {
   readonly key: string | null;
@@ -19,6 +22,8 @@ interface KeyedSeries {
   latestMs: number;
   atMs: number[];
   values: number[];
+  /** Why the series takes no more events and has no more rows. */
+  fault?: string;
 }
 
 /** One series per key, on the event clock. Events wait until `flush`, which must precede `rows`. */
@@ -28,6 +33,7 @@ export class Recorder {
   readonly #keys = new Map<string | null, KeyedSeries>();
   #pendingCount = 0;
   #refusedCount = 0;
+  readonly skipped = new SkippedKeys();
 
   constructor(store: Store, options: ReplayOptions) {
     this.#store = store;
@@ -48,6 +54,9 @@ export class Recorder {
     const series = this.#open(null);
     try {
       await series.stats(this.#query());
+    } catch (error) {
+      // With --key no event goes to this series.
+      if (this.#options.selection.key === undefined || !isOfOneSeries(error)) throw error;
     } finally {
       await series.close();
     }
@@ -57,6 +66,10 @@ export class Recorder {
   add(reading: Reading): string | null {
     const keyed = this.#keyed(reading);
     if (typeof keyed === "string") return keyed;
+    if (keyed.fault !== undefined) {
+      this.skipped.add(1);
+      return null;
+    }
     keyed.atMs.push(reading.atMs);
     keyed.values.push(reading.value);
     keyed.latestMs = Math.max(keyed.latestMs, reading.atMs);
@@ -78,7 +91,7 @@ export class Recorder {
       if (atMs.length === 0) return;
       keyed.atMs = [];
       keyed.values = [];
-      await this.#record(keyed.series, atMs, values);
+      await this.#record(keyed, atMs, values);
     });
   }
 
@@ -89,8 +102,9 @@ export class Recorder {
     await this.#each(async (keyed) => {
       if (keyed.earliestMs > endMs) return;
       if (!empty && keyed.latestMs < endMs - spanMs) return;
-      const row = await this.#row(keyed, endMs);
-      if (empty || row.count > 0) rows.push(row);
+      if (keyed.fault !== undefined) return;
+      const row = await this.#row(keyed, endMs).catch((error) => this.#fail(keyed, error, 0));
+      if (row && (empty || row.count > 0)) rows.push(row);
     });
     return rows.sort((a, b) => compare(a.key ?? "", b.key ?? ""));
   }
@@ -99,7 +113,8 @@ export class Recorder {
   async forget(endMs: number): Promise<void> {
     if (this.#options.empty || this.#keys.size < MAX_KEYS / 2) return;
     await this.#each(async (keyed) => {
-      if (keyed.atMs.length > 0 || keyed.latestMs >= endMs - this.#options.spanMs) return;
+      // A series with a fault stays known, so that it is reported once.
+      if (keyed.fault !== undefined || keyed.atMs.length > 0 || keyed.latestMs >= endMs - this.#options.spanMs) return;
       this.#keys.delete(keyed.key);
       await keyed.series.close();
     });
@@ -139,13 +154,15 @@ export class Recorder {
    * Records events as one frame. A frame with an event that is too old is refused as a whole. Halving finds that event
    * and records the others. Events that exceed a frame are halved first, so a refusal has never written anything.
    */
-  async #record(series: Series, atMs: readonly number[], values: readonly number[]): Promise<void> {
+  async #record(keyed: KeyedSeries, atMs: readonly number[], values: readonly number[]): Promise<void> {
+    if (keyed.fault !== undefined) return this.skipped.add(atMs.length);
     if (rangeMs(atMs) <= MAX_FRAME_MS) {
       try {
-        await series.recordMany(values, { at: atMs });
+        await keyed.series.recordMany(values, { at: atMs });
         return;
       } catch (error) {
-        if (!(error instanceof OrielError) || (error.code !== "LATE" && error.code !== "EARLY")) throw error;
+        const isOneEvent = error instanceof OrielError && (error.code === "LATE" || error.code === "EARLY");
+        if (!isOneEvent) return this.#fail(keyed, error, atMs.length);
       }
       if (atMs.length === 1) {
         this.#refusedCount += 1;
@@ -153,8 +170,16 @@ export class Recorder {
       }
     }
     const half = atMs.length >> 1;
-    await this.#record(series, atMs.slice(0, half), values.slice(0, half));
-    await this.#record(series, atMs.slice(half), values.slice(half));
+    await this.#record(keyed, atMs.slice(0, half), values.slice(0, half));
+    await this.#record(keyed, atMs.slice(half), values.slice(half));
+  }
+
+  /** Goes on without the key, and without the events of it that were not recorded. Throws an error of the server. */
+  #fail(keyed: KeyedSeries, error: unknown, eventCount: number): undefined {
+    if (keyed.key === null || !isOfOneSeries(error)) throw error;
+    keyed.fault = `${error.code} ${error.message}`;
+    this.skipped.addKey(keyed.key, keyed.fault);
+    this.skipped.add(eventCount);
   }
 
   async #row({ key, series }: KeyedSeries, endMs: number): Promise<Row> {
@@ -176,6 +201,10 @@ export class Recorder {
       await Promise.all(all.slice(from, from + MAX_AT_ONCE).map(act));
     }
   }
+}
+
+function isOfOneSeries(error: unknown): error is OrielError {
+  return error instanceof OrielError && OF_ONE_SERIES.includes(error.code);
 }
 
 function rangeMs(atMs: readonly number[]): number {

@@ -78,6 +78,7 @@ export class ReplayRun {
       `${this.#badLines.count} lines could not be read`,
       `${this.#lateCount} events came late for a window already printed`,
       `${lostCount} too late for any`,
+      ...this.#recorder.skipped.summary(),
     ];
     return `oriel: ${parts.join("; ")} (kernel ${kernel.name})\n`;
   }

@@ -16,11 +16,11 @@ import { Recorder } from "./recorder.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { JsonWriter, TableWriter } from "./row-writers.ts";
 import { WindowSchedule } from "./schedule.ts";
-import { openSource } from "./source.ts";
+import { openSource, textOf } from "./source.ts";
 
 /**
  * Replays a file. Prints rows on stdout as event time advances, and bad lines and a summary on stderr. Resolves to the
- * exit status: 0 if every line was read, else 1. Rejects with OrielError or the system's error.
+ * exit status: 0 if every line was read and no key was skipped, else 1. Rejects with OrielError or the system's error.
  */
 export async function replay(options: ReplayOptions, streams: Streams): Promise<number> {
   if (options.plot !== undefined) await checkPictureFile(options.plot);
@@ -47,7 +47,7 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     });
 
     const reader = new OutcomeReader(options.format, options.selection);
-    reading: for await (const outcomes of reader.read(source.chunks)) {
+    reading: for await (const outcomes of reader.read(textOf(options.file, source.chunks))) {
       for (const outcome of outcomes) {
         await run.take(outcome);
         if (output.isClosed && points === null) break reading; // a picture is of the whole input
@@ -57,8 +57,10 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     if (!output.isClosed || points !== null) await run.finish();
     progress?.stop();
     if (points !== null) await writePlot(options, points, reader.value);
-    stderr.write(badLines.text() + guessText(options, reader.value) + run.summary(reader.lineCount));
-    return badLines.count > 0 ? 1 : 0;
+    stderr.write(
+      badLines.text() + recorder.skipped.text() + guessText(options, reader.value) + run.summary(reader.lineCount),
+    );
+    return badLines.count + recorder.skipped.count > 0 ? 1 : 0;
   } finally {
     progress?.stop();
     source.chunks.destroy();

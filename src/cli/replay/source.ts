@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { OrielError } from "../../errors.ts";
+import { safeText } from "../text/safe-text.ts";
 
 export interface Source {
   readonly chunks: Readable & { readonly bytesRead?: number };
@@ -16,4 +18,22 @@ export async function openSource(file: string, stdin: Readable): Promise<Source>
   await once(chunks, "open");
   const found = await stat(file);
   return { chunks, sizeBytes: found.isFile() ? found.size : null };
+}
+
+const GZIP = [0x1f, 0x8b];
+
+/** The chunks. Throws ARGUMENT if they are no text: compressed, or with a zero byte in the first line. */
+export async function* textOf(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const end = chunk.indexOf(0x0a);
+    const firstLine = end < 0 ? chunk : chunk.subarray(0, end);
+    if (isFirst && (firstLine.includes(0) || GZIP.every((byte, i) => chunk[i] === byte)))
+      throw new OrielError(
+        "ARGUMENT",
+        `${file === "-" ? "the input" : safeText(file, 200)} is not text; it must be CSV, NDJSON or an access log, and not compressed`,
+      );
+    isFirst = false;
+    yield chunk;
+  }
 }
