@@ -34,8 +34,10 @@ export interface ExpectedReplay {
  */
 export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): ExpectedReplay {
   const times = readings.map(({ atMs }) => atMs);
-  const latest = Math.max(...times);
-  const earliest = Math.min(...times);
+  const byTime = times.map((_, index) => index).sort((a, b) => times[a]! - times[b]! || a - b);
+  const sorted = byTime.map((index) => times[index]!);
+  const [earliest, latest] = [sorted[0]!, sorted.at(-1)!];
+  let closing = 0;
   const keys = [...new Set(readings.map(({ key }) => key))].sort();
   const rows: ExpectedRow[] = [];
   const missed = new Uint8Array(readings.length);
@@ -46,27 +48,42 @@ export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): 
     endMs <= lastEnd + law.spanMs;
     endMs += law.everyMs
   ) {
-    if (!law.empty && !times.some((t) => isInside(t, endMs, law))) continue;
-    const closing = times.findIndex((t) => t - law.latenessMs > endMs);
-    const closedAt = endMs > lastEnd || closing < 0 ? readings.length : closing;
+    // No later window ends before this one. So the first event that closes it stands no earlier than the last one's.
+    while (closing < times.length && times[closing]! - law.latenessMs <= endMs) closing++;
+    const closedAt = endMs > lastEnd ? readings.length : closing;
+    const near = byTime
+      .slice(firstFrom(sorted, endMs - law.spanMs), firstFrom(sorted, endMs + 1))
+      .sort((a, b) => a - b);
+    const admitted = near.filter((index) => isInside(times[index]!, endMs, law));
+    if (!law.empty && admitted.length === 0) continue;
     const inside: Reading[] = [];
-    for (const [index, reading] of readings.entries()) {
-      if (!isInside(reading.atMs, endMs, law)) continue;
+    for (const index of admitted) {
       if (index < closedAt) {
-        inside.push(reading);
+        inside.push(readings[index]!);
         counted[index] = 1;
       } else missed[index] = 1;
     }
     if (endMs > lastEnd) continue; // ends after the input: it is not printed, but an event may still belong to it
     for (const key of keys) {
       const values = inside.filter((reading) => reading.key === key).map(({ value }) => value);
-      const isKnown = readings.slice(0, closedAt).some((reading) => reading.key === key && reading.atMs <= endMs);
-      if (values.length > 0 || (law.empty && isKnown))
+      const isKnown = () => readings.slice(0, closedAt).some((reading) => reading.key === key && reading.atMs <= endMs);
+      if (values.length > 0 || (law.empty && isKnown()))
         rows.push({ endMs, key, ...bruteForceStats(values, law.percentiles) });
     }
   }
   const count = (wanted: number) => missed.reduce((sum, flag, i) => sum + (flag && counted[i] === wanted ? 1 : 0), 0);
   return { rows, lateCount: count(1), lostCount: count(0) };
+}
+
+/** The place of the first time that is not before `fromMs`. */
+function firstFrom(sorted: readonly number[], fromMs: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < fromMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export function isInside(
