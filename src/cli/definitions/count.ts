@@ -29,7 +29,7 @@ export function countCommand(streams: Streams, end: (status: number) => void): C
       "0",
     )
     .option("--prefix <prefix>", "prefix of the keys in Redis")
-    .option("--json", "print JSON: one object at the begin, and one at the end")
+    .option("--json", "print JSON: one object at the beginning, and one at the end")
     .option("--once", "end when all entries are counted")
     .addHelpText("after", HELP)
     .action(async (typed: CountTyped) => end(await count(typed, streams)));

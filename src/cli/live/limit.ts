@@ -97,5 +97,5 @@ function decisionText(name: string, id: string, decision: Decision, { stdout }: 
 }
 
 function waitText(retryAfterMs: number): string {
-  return retryAfterMs === Number.POSITIVE_INFINITY ? "whatever the time" : `for ${roughText(retryAfterMs)}`;
+  return retryAfterMs === Number.POSITIVE_INFINITY ? "however long you wait" : `for ${roughText(retryAfterMs)}`;
 }

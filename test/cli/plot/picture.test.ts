@@ -101,7 +101,7 @@ test("a logarithmic axis has 0 at the bottom, and leaves out negative values and
   expect(points.length).toBe(2);
   expect(points[0]?.[1]).toBe(Number(zeroY));
   expect(points[1]?.[1]).toBeLessThan(Number(zeroY) - 20);
-  expect(svg).toContain("in 1 windows, values below 0 are not on the logarithmic axis");
+  expect(svg).toContain("in 1 window, values below 0 are not on the logarithmic axis");
 });
 
 test.each([

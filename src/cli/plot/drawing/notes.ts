@@ -33,7 +33,9 @@ function nonPositiveNotes(panels: readonly PlannedPanel[]): string[] {
     .filter(({ values }) => values.isLog)
     .flatMap(({ points }) => points.rows)
     .filter(({ mean, percentiles }) => [mean, ...percentiles].some((value) => value < 0)).length;
-  return count > 0 ? [`in ${count} windows, values below 0 are not on the logarithmic axis`] : [];
+  return count > 0
+    ? [`in ${count} ${count === 1 ? "window" : "windows"}, values below 0 are not on the logarithmic axis`]
+    : [];
 }
 
 function timeText(panels: readonly PlannedPanel[]): string {
