@@ -18,8 +18,9 @@ import { benchMetrics, FULL_METRICS, SMALL_METRICS } from "./metrics.ts";
 import { benchOutage, FULL_OUTAGE, SMALL_OUTAGE } from "./outage.ts";
 import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue/queue.ts";
 import { benchRegistry, FULL_REGISTRY, SMALL_REGISTRY } from "./registry/registry.ts";
+import { rivalVersions, writeReport } from "./report/write.ts";
 import { environment } from "./runner/environment.ts";
-import { jsonLines, type Report, table } from "./runner/report.ts";
+import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./series/held.ts";
@@ -67,6 +68,8 @@ async function main(): Promise<number> {
     options: {
       json: { type: "boolean", default: false },
       small: { type: "boolean", default: false },
+      report: { type: "boolean", default: false },
+      output: { type: "string", default: "bench-report.html" },
       only: { type: "string", multiple: true, default: Object.keys(BENCHES) },
     },
   });
@@ -85,10 +88,17 @@ async function main(): Promise<number> {
           .map(([name, value]) => `${name} ${value}`)
           .join(" · ")}\n`,
       );
+    const words = ["npm run bench --", ...process.argv.slice(2)].join(" ");
+    const run: Measured = { command: words, facts, rivals: rivalVersions(), reports: [] };
     for (const name of values.only) {
       const report = await BENCHES[name]?.(server.url, values.small);
-      if (report) console.log(values.json ? jsonLines(report) : table(report));
+      if (!report) continue;
+      console.log(values.json ? jsonLines(report) : table(report));
+      run.reports.push(report);
+      // After each bench, so that a long run that is ended has written the finished ones.
+      if (values.report) writeReport(values.output, run);
     }
+    if (values.report) console.error(`the report is in ${values.output}`);
   } finally {
     await server.stop();
   }

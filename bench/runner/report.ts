@@ -10,6 +10,19 @@ export interface Report {
   notes: string[];
 }
 
+/** Names and values of a machine or of packages. */
+export type Facts = Readonly<Record<string, string | number>>;
+
+/** A whole run: its reports, and what their numbers depend on. */
+export interface Measured {
+  /** The command that repeats the run. */
+  command: string;
+  facts: Facts;
+  /** Versions of the rivals by package. */
+  rivals: Facts;
+  reports: Report[];
+}
+
 /** One JSON object a line: each row with its bench, then the notes. */
 export function jsonLines(report: Report): string {
   const rows = report.rows.map((row) => JSON.stringify({ bench: report.bench, ...row }));
@@ -33,7 +46,8 @@ function pad(text: string, width: number, right = false): string {
   return right ? text.padStart(width) : text.padEnd(width);
 }
 
-function show(value: string | number | undefined): string {
+/** A number with three digits, or the text. */
+export function show(value: string | number | undefined): string {
   if (typeof value !== "number") return value ?? "";
   if (!Number.isFinite(value)) return "-";
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");

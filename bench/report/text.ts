@@ -1,0 +1,4 @@
+/** Text for an HTML element or attribute. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
