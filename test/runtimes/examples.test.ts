@@ -1,28 +1,26 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { Miniflare } from "miniflare";
 import { chromium } from "playwright-core";
+import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { packageOf, placed } from "../examples/placed.ts";
 import { freePort, type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { startRest } from "../harness/servers/rest-server.ts";
 import { until } from "../harness/until.ts";
 import { watch } from "../harness/watchdog.ts";
 import { root } from "../house/sources.ts";
-import { bundled, temporaryFolder } from "./bundles/bundle.ts";
-import { consumer, written } from "./consumer.ts";
+import { temporaryFolder } from "./bundles/bundle.ts";
 import { inRuntime } from "./engines/in-runtime.ts";
 import { serve } from "./site.ts";
 import { deployed } from "./worker.ts";
 
 const folder = temporaryFolder();
-const example = (name: string) => readFileSync(join(root, "examples", name), "utf8");
-/** The example where it finds the package as a user has installed it. */
-const placed = (name: string) => written(`example-${name}`, example(name));
 
 let server: RedisServer;
 let redis: Redis;
@@ -39,8 +37,8 @@ const children: ChildProcess[] = [];
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
 });
-function started(program: string, args: string[], env: Record<string, string>): ChildProcess {
-  const child = spawn(program, args, { cwd: consumer(), env: { ...process.env, ...env }, stdio: ["pipe", "pipe", 2] });
+function started(program: string, args: string[], cwd: string, env: Record<string, string>): ChildProcess {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["pipe", "pipe", 2] });
   watch(child);
   children.push(child);
   return child;
@@ -57,7 +55,7 @@ async function startOrigin(ms: number): Promise<{ url: string; close(): void }> 
 test("the Worker limits by address, in Redis over HTTP with two commands per request, and reports the origin's p99", async () => {
   const rest = await startRest(server.url);
   const origin = await startOrigin(25);
-  const script = await deployed(placed("worker.mjs"), folder, { date: "2025-05-31" });
+  const script = await deployed(join(placed("worker"), "worker.ts"), folder, { date: "2025-05-31" });
   const wasm = readdirSync(dirname(script)).flatMap((file) =>
     file.endsWith(".wasm") ? [join(dirname(script), file)] : [],
   );
@@ -100,19 +98,19 @@ test("the Worker limits by address, in Redis over HTTP with two commands per req
   }
 });
 
-const SERVED: Record<string, (file: string, port: number) => string[]> = {
-  Deno: (file, port) => ["serve", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys", `--port=${port}`, file],
-  Bun: (file) => [file],
+/** The script of package.json for each runtime, and the arguments that only the test needs. */
+const SERVED: Record<string, [script: string, extra: (port: number) => string[]]> = {
+  Deno: ["start:deno", (port) => ["--no-prompt", `--port=${port}`]],
+  Bun: ["start", () => []],
 };
-for (const [name, argsOf] of Object.entries(SERVED))
+for (const [name, [script, extra]] of Object.entries(SERVED))
   inRuntime(name, (program) => {
     test("the Hono app limits by key and reports the latencies", async () => {
-      cpSync(join(root, "test", "http", "node_modules", "hono"), join(consumer(), "node_modules", "hono"), {
-        recursive: true,
-      });
+      const app = placed("hono");
+      const words = packageOf(app).scripts[script]!.split(" ").slice(1);
       const port = await freePort();
       const env = { PORT: String(port), REDIS_URL: server.url, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
-      started(program, argsOf(placed("hono.mjs"), port), env);
+      started(program, [...words.slice(0, -1), ...extra(port), words.at(-1)!], app, env);
       const url = `http://127.0.0.1:${port}`;
       const latency = async () =>
         (await fetch(`${url}/latency`)).json() as Promise<{ count: number; percentiles: object }>;
@@ -137,16 +135,18 @@ for (const [name, argsOf] of Object.entries(SERVED))
 
 test("the Lambda function continues after a freeze that cost its connection", async () => {
   await redis.flushall();
-  placed("lambda.mjs");
-  const main = written(
-    "lambda-main.mjs",
+  const lambda = placed("lambda");
+  const [, ...options] = packageOf(lambda).scripts.build!.split(" ");
+  execFileSync(join(root, "node_modules", ".bin", "esbuild"), [...options, "--log-level=error"], { cwd: lambda });
+  writeFileSync(
+    join(lambda, "main.mjs"),
     `import { createInterface } from "node:readline";
-import { handler } from "./example-lambda.mjs";
+import { handler } from "./build/handler.cjs";
 for await (const sourceIp of createInterface({ input: process.stdin }))
   console.log(JSON.stringify(await handler({ requestContext: { http: { sourceIp } } })));
 `,
   );
-  const instance = started(process.execPath, [main], { REDIS_URL: server.url });
+  const instance = started(process.execPath, ["main.mjs"], lambda, { REDIS_URL: server.url });
   const lines = createInterface({ input: instance.stdout! })[Symbol.asyncIterator]();
   const invoke = async (sourceIp: string) => {
     instance.stdin!.write(`${sourceIp}\n`);
@@ -167,12 +167,9 @@ for await (const sourceIp of createInterface({ input: process.stdin }))
 
 inRuntime("Chromium", (executablePath) => {
   test("the page measures its own frames", async () => {
-    const main = await bundled(example("frames/frames.mjs"), {});
-    const site = await serve({
-      "/": ["text/html", example("frames/index.html")],
-      "/frames.mjs": ["text/javascript", main],
-      "/favicon.ico": ["image/x-icon", ""],
-    });
+    const source = placed("browser");
+    await build({ root: source, configFile: false, logLevel: "error" });
+    const site = await serve(builtFiles(join(source, "dist")));
     const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
     try {
       const page = await browser.newPage();
@@ -190,3 +187,17 @@ inRuntime("Chromium", (executablePath) => {
     }
   });
 });
+
+const TYPES: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+
+/** The files of a built page, by their paths on a site. */
+function builtFiles(built: string): Record<string, [type: string, body: Uint8Array]> {
+  const paths = readdirSync(built, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
+  const entries = paths
+    .filter((path) => extname(path) !== "")
+    .map((path): [string, [string, Uint8Array]] => {
+      const at = path === "index.html" ? "/" : `/${path}`;
+      return [at, [TYPES[extname(path)] ?? "text/plain", readFileSync(join(built, path))]];
+    });
+  return { ...Object.fromEntries(entries), "/favicon.ico": ["image/x-icon", new Uint8Array()] };
+}

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { Miniflare } from "miniflare";
 import { expect } from "vitest";
@@ -16,7 +16,7 @@ const wrangler = join(createRequire(import.meta.url).resolve("wrangler"), "..", 
 
 /** Path of the script that `wrangler deploy` would upload, with its modules beside it, in a folder of its name. */
 export async function deployed(main: string, folder: string, { date, flags = [] }: WorkerOptions): Promise<string> {
-  const name = basename(main, ".mjs");
+  const name = basename(main, extname(main));
   const home = join(folder, "home");
   mkdirSync(home, { recursive: true });
   const env = { ...process.env, XDG_CONFIG_HOME: home, WRANGLER_SEND_METRICS: "false", CI: "true" };

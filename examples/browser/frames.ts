@@ -2,11 +2,11 @@
 import { kernel, LocalSeries } from "oriel";
 
 const frames = new LocalSeries({ retention: "10s" });
-const output = document.querySelector("output");
-let lastMs;
+const output = document.querySelector("output")!;
+let lastMs: number | undefined;
 let shownMs = 0;
 
-function onFrame(nowMs) {
+function onFrame(nowMs: number): void {
   if (lastMs !== undefined) frames.record(nowMs - lastMs);
   lastMs = nowMs;
   if (nowMs - shownMs > 250) {
@@ -16,7 +16,7 @@ function onFrame(nowMs) {
   requestAnimationFrame(onFrame);
 }
 
-function show() {
+function show(): void {
   const { count, max } = frames.stats({ span: "10s" });
   if (count === 0) return;
   const p99 = frames.percentile(99, { span: "10s" });

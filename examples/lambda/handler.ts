@@ -3,11 +3,22 @@
 import { Limiter, redisStore, Series, slidingWindow } from "oriel";
 
 // Outside the handler: kept while the instance is warm. An instance that was frozen connects anew by itself.
-const store = redisStore(process.env.REDIS_URL);
+const store = redisStore(process.env.REDIS_URL ?? "redis://127.0.0.1:6379");
 const limiter = new Limiter(store, [slidingWindow({ limit: 5, span: "10s" })], { name: "orders" });
 const latency = new Series(store, "orders:latency", { retention: "1h" });
 
-export async function handler(event) {
+/** The member of an event of an HTTP API that is used. */
+interface Event {
+  requestContext: { http: { sourceIp: string } };
+}
+
+interface Answer {
+  statusCode: number;
+  headers?: Record<string, string>;
+  body: string;
+}
+
+export async function handler(event: Event): Promise<Answer> {
   const { allowed, retryAfterMs } = await limiter.take(event.requestContext.http.sourceIp);
   if (!allowed)
     return { statusCode: 429, headers: { "retry-after": String(Math.ceil(retryAfterMs / 1000)) }, body: "" };
@@ -18,6 +29,6 @@ export async function handler(event) {
   return { statusCode: 200, body: JSON.stringify({ count, tookMs, p99: percentiles[99] }) };
 }
 
-async function order(_event) {
+async function order(_event: Event): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1));
 }

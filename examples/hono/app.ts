@@ -1,6 +1,4 @@
 // A Hono app for Deno and Bun: ten requests a second for each key, in bursts of 20, and the latencies of the last minute.
-// deno serve --allow-net --allow-env examples/hono.mjs        bun examples/hono.mjs
-
 import process from "node:process";
 import { Hono } from "hono";
 import { gcra, Limiter, memoryStore, redisStore, Series } from "oriel";
