@@ -16,6 +16,7 @@ export const LOCKED_FOLDERS = [
   "test/runtimes",
   "test/dashboard",
   "docs",
+  "test/examples",
 ];
 
 const SYSTEMS = /\b(aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|win32)\b/;

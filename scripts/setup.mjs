@@ -98,6 +98,7 @@ const FOLDERS = {
   "--runtimes": "test/runtimes",
   "--dashboard": "test/dashboard",
   "--docs": "docs",
+  "--examples": "test/examples",
 };
 
 async function installFolders() {
