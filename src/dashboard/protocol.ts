@@ -70,6 +70,12 @@ export interface AuditEntry {
   target: string;
   /** The user, as `authorize` named it, or null. */
   by: string | null;
+  /** How long an id was blocked, as it was asked for. */
+  duration?: string;
+  /** The tag of a limiter's id, masked under `maskIds`. */
+  tag?: string;
+  /** Absent while the action runs, and if nobody knows what became of it. */
+  outcome?: "done" | "failed";
 }
 
 /** The columns of a series' view: one number for each bucket, oldest first. */

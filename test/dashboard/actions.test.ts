@@ -61,6 +61,27 @@ describe("a reset of an id", () => {
     expect(Math.abs(entry!.atMs - Date.now())).toBeLessThan(60_000);
   });
 
+  it("is kept in the list of actions with its parameters and its outcome", async () => {
+    const { limiter, page, id } = await limited("parameters", { allowActions: true });
+    await limiter.take("203.0.113.7", { tag: "tenant" });
+    await act(page, { id, action: "block", target: "203.0.113.7", duration: "5m" });
+    await act(page, { id, action: "block", target: "203.0.113.7", duration: "soon" });
+    await act(page, { id, action: "reset", target: "203.0.113.7", tag: "tenant" });
+    const list = async (options: DashboardOptions) => {
+      const entries = await json<AuditEntry[]>(
+        get(dashboard(sceneOn((await redis()).url).store, options), "api/audit"),
+      );
+      const own = entries.filter(({ name }) => name === "parameters");
+      return own.map(({ action, duration, tag, outcome }) => ({ action, duration, tag, outcome }));
+    };
+    expect(await list({})).toEqual([
+      { action: "reset", tag: "tenant", outcome: "done" },
+      { action: "block", duration: "soon", outcome: "failed" },
+      { action: "block", duration: "5m", outcome: "done" },
+    ]);
+    expect((await list({ maskIds: true }))[0]!.tag).toBe("t…t");
+  });
+
   it("shows ids in part with maskIds, and targets that are no ids in full", async () => {
     const { page, id } = await limited("masked", { allowActions: true, maskIds: true });
     await act(page, { id, action: "reset", target: "203.0.113.7" });
