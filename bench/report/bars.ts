@@ -7,8 +7,8 @@ interface Bar {
   readonly value: string | number | undefined;
 }
 
-const WIDTH = 640;
-const LABEL_WIDTH = 300;
+const WIDTH = 680;
+const LABEL_WIDTH = 340;
 const VALUE_WIDTH = 80;
 const ROW_HEIGHT = 20;
 /** From this ratio of the largest to the smallest value on, the scale is logarithmic. */
@@ -17,14 +17,16 @@ const MAX_LABEL = 48;
 
 /** A plot of one column: a bar for each row that has a number. Empty without one. */
 export function bars(name: string, rows: readonly Bar[]): string {
-  const values = rows.flatMap(({ value }) => (typeof value === "number" && Number.isFinite(value) ? [value] : []));
+  const measured = rows.flatMap(({ label, value }) =>
+    typeof value === "number" && Number.isFinite(value) ? [{ label, value }] : [],
+  );
+  const values = measured.map(({ value }) => value);
   const [min, max] = [Math.min(...values), Math.max(...values)];
   if (values.length === 0 || max <= 0) return "";
   const isLog = min > 0 && max / min >= LOG_RATIO;
   const range = [0, WIDTH - LABEL_WIDTH - VALUE_WIDTH];
   const widthOf = isLog ? scaleLog([min / 2, max], range) : scaleLinear([0, max], range);
-  const lines = rows.flatMap(({ label, value }, i) => {
-    if (typeof value !== "number" || !Number.isFinite(value)) return [];
+  const lines = measured.map(({ label, value }, i) => {
     const width = Math.max(1, widthOf(value));
     const y = i * ROW_HEIGHT;
     const isOwn = /\boriel\b/.test(label);
@@ -33,7 +35,7 @@ export function bars(name: string, rows: readonly Bar[]): string {
 <text x="${(LABEL_WIDTH + width + 6).toFixed(1)}" y="${y + 14}">${show(value)}</text>`;
   });
   const title = `${name}${isLog ? " (logarithmic)" : ""}`;
-  return `<figure><figcaption>${escaped(title)}</figcaption><svg viewBox="0 0 ${WIDTH} ${rows.length * ROW_HEIGHT}" role="img" aria-label="${escaped(title)}">${lines.join("\n")}</svg></figure>`;
+  return `<figure><figcaption>${escaped(title)}</figcaption><svg viewBox="0 0 ${WIDTH} ${measured.length * ROW_HEIGHT}" role="img" aria-label="${escaped(title)}">${lines.join("\n")}</svg></figure>`;
 }
 
 function cut(label: string): string {

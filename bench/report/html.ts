@@ -46,7 +46,7 @@ function section({ bench, title, rows, notes }: Report): string {
   const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== "checksum");
   const numeric = columns.filter((name) => rows.some((row) => typeof row[name] === "number"));
   const labels = columns.filter((name) => !numeric.includes(name));
-  const labelOf = (row: Row) => labels.map((name) => String(row[name] ?? "")).join(" · ");
+  const labelOf = (row: Row) => labels.flatMap((name) => row[name] || []).join(" · ");
   const plots = numeric.map((name) =>
     bars(
       name,

@@ -13,10 +13,8 @@ export function rivalVersions(): Facts {
   return Object.fromEntries(
     Object.keys(manifest.dependencies).map((name) => {
       if (!installed.has(name.split("/")[0]!)) return [name, "not installed"];
-      return [
-        name,
-        (JSON.parse(readFileSync(`${modules}${name}/package.json`, "utf8")) as { version: string }).version,
-      ];
+      const { version } = JSON.parse(readFileSync(`${modules}${name}/package.json`, "utf8")) as { version: string };
+      return [name, version.replace(/^v/, "")];
     }),
   );
 }
