@@ -24,7 +24,8 @@ export type CheckName =
   | "messages"
   | "clock"
   | "latency"
-  | "steps";
+  | "steps"
+  | "kernel";
 
 /** The result of one probe. */
 export interface Check {

@@ -5,6 +5,8 @@ import { command } from "../cli/command.ts";
 export interface Examined {
   readonly status: number | null;
   readonly report: Report;
+  /** All checks but that of the command's own kernel. */
+  readonly ofServer: readonly Check[];
   /** The check of this name. Throws without one. */
   check(name: CheckName): Check;
   /** The names of the checks that are not good. */
@@ -19,6 +21,7 @@ export async function reportOf(redis: string, ...options: string[]): Promise<Exa
   return {
     status,
     report,
+    ofServer: report.checks.filter(({ name }) => name !== "kernel"),
     check(name) {
       const found = report.checks.find((check) => check.name === name);
       if (!found) throw new Error(`no check ${name} in ${stdout}`);

@@ -29,7 +29,7 @@ test("a REST server is examined with the same checks, except for subscriptions",
   expect(found).toEqual([
     { name: "messages", verdict: "note", text: expect.stringMatching(/^no subscriptions over HTTP/) },
   ]);
-  expect(checks.at(-1)).toMatchObject({ name: "steps", verdict: "good" });
+  expect(checks.slice(-2).map(({ name }: { name: string }) => name)).toEqual(["steps", "kernel"]);
 });
 
 test("a refused token, another HTTP server and a missing token are one clear sentence each", async () => {

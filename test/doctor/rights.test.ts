@@ -10,7 +10,7 @@ import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts
 import { sourceFiles } from "../house/sources.ts";
 import { reportOf } from "./report-of.ts";
 
-const RULES = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("README.md", "utf8"))![0].trim().split(/\s+/).slice(3);
+const RULES = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("docs/servers.md", "utf8"))![0].trim().split(/\s+/).slice(3);
 
 let server: RedisServer;
 let raw: Redis;
@@ -28,7 +28,7 @@ async function reportOfUser(...rules: string[]) {
   return reportOf(server.url.replace("//", "//app:password@"));
 }
 
-test("the doctor has the README's keys and channels, and enough arguments for each command", async () => {
+test("the doctor has the documented keys and channels, and enough arguments for each command", async () => {
   const families = (sign: string) => RULES.filter((rule) => rule.startsWith(sign)).map((rule) => rule.slice(1));
   expect([...Object.keys(KEY_FAMILIES).map((family) => `${family}oriel:*`), `${LOCKED_WINDOWS}*`]).toEqual(
     families("~"),
@@ -57,7 +57,7 @@ test("the doctor knows the largest command that oriel sends", () => {
   expect(NEEDED_ARGUMENTS).toBe(3 + Number(keys) * (1 + largest));
 });
 
-test("the README's rules are good, and the report names the user", async () => {
+test("the documented rules are good, and the report names the user", async () => {
   const { status, findings, check } = await reportOfUser(...RULES);
   expect({ status, findings }).toEqual({ status: 0, findings: { functions: "note" } });
   expect(check("connection").facts).toEqual({ tls: false, user: "app" });

@@ -32,7 +32,7 @@ test("a well configured server is good, and no key changes", async () => {
   expect(report.address).toBe(`127.0.0.1:${server.port}`);
   expect(report.checks.map(({ name }) => name)).toEqual([
     ...["connection", "version", "mode", "writes", "memory", "eviction", "persistence", "scripts", "undeclared"],
-    ...["slots", "functions", "arguments", "messages", "rights", "clock", "latency", "steps"],
+    ...["slots", "functions", "arguments", "messages", "rights", "clock", "latency", "steps", "kernel"],
   ]);
   expect(check("clock").facts!.offsetMs).toBeLessThan(1000);
   expect(check("latency").facts!.medianMs).toBeGreaterThanOrEqual(check("latency").facts!.minMs as number);

@@ -3,6 +3,9 @@ import { type DoctorTyped, doctor } from "../doctor/doctor.ts";
 import type { Streams } from "../streams.ts";
 
 const HELP = `
+The last check is of the command itself: the kernel that computes statistics (wasm-simd, wasm-scalar or js), and whether a
+faster one works here.
+
 Exit status: 0 good, 1 degraded (oriel works, with a loss that a line names,
 or a check could not be made), 2 unusable.
 

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 import { Redis } from "ioredis";
-import type { Verdict } from "../../doctor/check.ts";
+import { type Verdict, worstOf } from "../../doctor/check.ts";
 import type { DoctorTarget, NodeAddress } from "../../doctor/connection.ts";
 import { examine, type Report } from "../../doctor/examine.ts";
 import { httpTarget } from "../../doctor/http-connection.ts";
@@ -15,6 +15,7 @@ import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
 import { jsonLine } from "../text/json-line.ts";
+import { kernelCheck } from "./kernel-check.ts";
 import { reportText } from "./report-text.ts";
 
 export interface DoctorTyped extends ServerTyped {
@@ -37,12 +38,18 @@ export async function doctor(typed: DoctorTyped, streams: Streams): Promise<numb
   const tls = tlsOf(typed);
   const options = { prefix: typed.prefix ?? "oriel:", deadline: deadlineMs, onWarning: null, ...(tls && { tls }) };
   const output = new Output(streams.stdout);
-  const report = withOptions(await firstAnswer(targetsOf(typed, options), deadlineMs));
+  const report = withKernel(withOptions(await firstAnswer(targetsOf(typed, options), deadlineMs)));
   if (typed.json) await output.write(jsonLine(report));
   else {
     await output.write(reportText(report, widthOf(streams.stdout), colorsFor(streams.stdout)));
   }
   return STATUS[report.verdict] ?? UNUSABLE;
+}
+
+/** The statistics are computed in the process, so the command examines itself, too. */
+function withKernel(report: Report): Report {
+  const checks = [...report.checks, kernelCheck()];
+  return { ...report, verdict: worstOf(checks), checks };
 }
 
 /** Names the command's options for TLS beside those of a program. */
