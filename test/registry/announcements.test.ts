@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { DelayQueue, Lock, memoryStore } from "../../src/entries/index.ts";
+import { Breaker, Counters, DelayQueue, Lock, memoryStore } from "../../src/entries/index.ts";
 import { QuorumLock } from "../../src/entries/structures/semaphore.ts";
 import { readRegistry } from "../../src/registry/read-registry.ts";
 import { liveStructures } from "../../src/registry/register.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
+import type { Store } from "../../src/store/contract.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
-import { redis, SCENES } from "./scenes.ts";
+import { call, redis, SCENES } from "./scenes.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -67,6 +68,45 @@ test("processes with different settings are listed with both sides, and this pro
   );
   await other(2);
   expect((await readRegistry(store)).structures.find(({ kind }) => kind === "DelayQueue")?.conflict).toBeUndefined();
+});
+
+test.each([
+  [
+    'Breaker "payments"',
+    (store: Store) => new Breaker(store, { name: "payments", span: "10s", failureRatio: 0.5 }),
+    { failureRatio: 0.9 },
+    { failureRatio: 0.5 },
+  ],
+  [
+    'Counters "views"',
+    (store: Store) => new Counters(store, "views", { dimensions: ["page"], shards: 4 }),
+    { dimensions: ["page", "site"], shards: 8 },
+    { dimensions: ["page"], shards: 4 },
+  ],
+])("%s with another rule or shape: the warning has both sides", async (field, make, theirs, own) => {
+  const { clock, open } = await SCENES.redis!();
+  const store = await open();
+  const warned: string[] = [];
+  vi.spyOn(process, "emitWarning").mockImplementation((text) => void warned.push(String(text)));
+  const made = make(store);
+  const [live] = [...liveStructures(store)];
+  expect(live!.shared).toMatchObject(own);
+  const shared = JSON.stringify({ ...live!.shared, ...theirs });
+  const structures = [{ field, shared, settings: "{}" }];
+  await store.run(announce, store.keyOf("registry"), {
+    process: "web-2:17:ab",
+    version: "0",
+    record: "{}",
+    structures,
+  });
+  clock.nowMs += 60_000;
+  await call(store);
+  await vi.waitFor(() => expect(warned).toHaveLength(1));
+  expect(warned[0]).toContain(`${field}: this process (`);
+  expect(warned[0]).toContain(`) has ${JSON.stringify(live!.shared)}, but process web-2:17:ab has ${shared}; all`);
+  const listed = (await readRegistry(store)).structures.find(({ kind }) => field.startsWith(kind));
+  expect(listed).toMatchObject({ settings: own, conflict: { process: "web-2:17:ab", settings: theirs } });
+  await (made as { close?(): Promise<void> }).close?.();
 });
 
 test("a structure that is no longer used is not announced", async () => {
