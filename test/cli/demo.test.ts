@@ -21,6 +21,16 @@ test("two seconds: one row per second, every request is counted, and no port sta
   await expect(reached(port)).resolves.toBe(false);
 }, 60_000);
 
+test("by default it lasts ten seconds, with the dashboard until then", async () => {
+  let isStopped = false;
+  const ended = await program(["demo"], (stdout, child) => {
+    if (!isStopped && /^\d\d:\d\d:\d\d\s/m.test(stdout)) isStopped = child.kill("SIGINT");
+  });
+  expect(ended.status, ended.stderr).toBe(0);
+  expect(ended.stdout).toMatch(/^oriel demo: http:\S+, 400 requests\/s for 10 s, embedded store\n/);
+  expect(ended.stdout).toMatch(/^dashboard: http:\S+ \(until the demo ends; --keep keeps it\)$/m);
+}, 60_000);
+
 test("SIGINT ends it early with the summary", async () => {
   let interrupted = false;
   const ended = await program(["demo", "--seconds", "600", "--rate", "100"], (stdout, child) => {
