@@ -19,6 +19,7 @@ import type { Streams } from "./streams.ts";
 import { colorsFor, widthOf } from "./terminal.ts";
 import { jsonLine } from "./text/json-line.ts";
 import { safeText } from "./text/safe-text.ts";
+import { wrapped } from "./text/wrapped.ts";
 
 export interface CountersTyped extends ServerTyped {
   sql: string;
@@ -61,8 +62,9 @@ export async function counters(what: string, name: string, typed: CountersTyped,
       const [found, layout] = [await doctor.diagnose(), await doctor.layout()];
       await output.write(textOf(found, typed, streams));
       const wrong = found.filter(({ verdict }) => verdict !== "fits").length;
-      await output.write(layoutLine(layout, typed));
-      if (!typed.json) await output.write(`${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
+      await output.write(layoutLine(layout, typed, streams));
+      const end = `${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}`;
+      if (!typed.json) await output.write(prose(end, streams));
       return wrong === 0 && layout.verdict === "fits" ? 0 : 1;
     }
     const repairs = await doctor.repair(repairOptions(typed));
@@ -73,8 +75,9 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     await output.write(textOf(lines, typed, streams));
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
     const layout = await doctor.layout();
-    await output.write(layoutLine(layout, typed));
-    if (!typed.json) await output.write(`repaired ${repaired} of ${repairs.length} shards that did not match\n`);
+    await output.write(layoutLine(layout, typed, streams));
+    const end = `repaired ${repaired} of ${repairs.length} shards that did not match`;
+    if (!typed.json) await output.write(prose(end, streams));
     return repaired === repairs.length && layout.verdict === "fits" ? 0 : 1;
   } finally {
     await close();
@@ -104,11 +107,17 @@ async function countersOptions(store: Store, name: string, typed: CountersTyped)
 }
 
 /** One line: the settings that all processes of the counter must share. */
-function layoutLine(found: LayoutDiagnosis, { json }: CountersTyped): string {
+function layoutLine(found: LayoutDiagnosis, { json }: CountersTyped, streams: Streams): string {
   if (json) return jsonLine(found);
   const { key, layout, verdict, note } = found;
   const what = verdict === "fits" ? (layout ?? "none yet") : `${verdict}: ${note}`;
-  return `layout (${safeText(key, 120)}): ${safeText(what, 1000)}\n`;
+  return prose(`layout (${safeText(key, 120)}): ${safeText(what, 1000)}`, streams);
+}
+
+/** A sentence. In a terminal it goes on below its beginning. */
+function prose(text: string, { stdout }: Streams): string {
+  const width = widthOf(stdout);
+  return (width === undefined ? [text] : wrapped(text, width)).map((line) => `${line}\n`).join("");
 }
 
 function repairOptions({ inDoubt, acceptMissing, setAside, mendSums }: CountersTyped): RepairOptions {

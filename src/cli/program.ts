@@ -1,5 +1,4 @@
-import { Command, CommanderError, type HelpConfiguration } from "commander";
-import pc from "picocolors";
+import { Command, CommanderError } from "commander";
 import { version } from "../generated/version.ts";
 import { addConfigOption, applyConfig } from "./config/options.ts";
 import { breakerCommand } from "./definitions/breaker.ts";
@@ -17,6 +16,9 @@ import { replayCommand } from "./definitions/replay.ts";
 import { statsCommand } from "./definitions/stats.ts";
 import { topCommand } from "./definitions/top.ts";
 import { watchCommand } from "./definitions/watch.ts";
+import { helpJson } from "./help/help-json.ts";
+import { HELP_STYLE } from "./help/help-style.ts";
+import { helpText } from "./help/help-text.ts";
 import type { Streams } from "./streams.ts";
 import { hasColors, widthOf } from "./terminal.ts";
 import { failureJson, failureLines } from "./text/failure.ts";
@@ -28,19 +30,6 @@ const FAILED = 2;
 
 /** In a narrower terminal the help would have one word a line. */
 const MIN_COLUMNS = 40;
-// commander removes the colours where `getOutHasColors` says so.
-const { bold, cyan } = pc.createColors(true);
-
-/** Names alone, and descriptions of 10 columns at least, fit into a narrow terminal. */
-const HELP: HelpConfiguration = {
-  minWidthToWrap: 10,
-  subcommandTerm: (command) => command.name(),
-  styleTitle: bold,
-  styleCommandText: bold,
-  styleOptionTerm: cyan,
-  styleSubcommandTerm: cyan,
-};
-
 const DEFINITIONS = [
   replayCommand,
   demoCommand,
@@ -72,6 +61,7 @@ error arose.
 Examples:
   oriel ls --redis redis://127.0.0.1:6379
   oriel help stats
+  oriel help --json
 `;
 
 const VERSION_HELP = `
@@ -103,14 +93,16 @@ export function makeProgram(streams: Streams, end: (status: number) => void): Co
     });
   program.hook("preAction", (_program, command) => applyConfig(command));
   for (const command of [program, ...program.commands]) {
+    const helpWidth = () => Math.max(MIN_COLUMNS, widthOf(streams.stdout) ?? 80);
     command
       .exitOverride()
       .helpCommand(false)
-      .configureHelp(HELP)
+      .configureHelp(HELP_STYLE)
       .configureOutput({
-        getOutHelpWidth: () => Math.max(MIN_COLUMNS, widthOf(streams.stdout) ?? 80),
+        getOutHelpWidth: helpWidth,
         getOutHasColors: () => hasColors(streams.stdout),
-        writeOut: (text) => streams.stdout.write(text),
+        // The text below the options begins with a line break. commander wraps the rest.
+        writeOut: (text) => streams.stdout.write(text.startsWith("\n") ? helpText(text, helpWidth()) : text),
         writeErr: (text) => streams.stderr.write(text),
         outputError: () => {}, // `runCommand` prints the error
       });
@@ -130,8 +122,15 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   const names = [...program.commands.map((command) => command.name()), "help"];
   const [first, second] = argv;
   // commander would print the help of the program.
-  const isUnknown = first === "help" && second !== undefined && !names.includes(second);
+  const isUnknown = first === "help" && second !== undefined && second !== "--json" && !names.includes(second);
   const isJson = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
+  if (first === "help" && isJson && !isUnknown) {
+    const named = program.commands.find((command) => command.name() === second);
+    streams.stdout.write(
+      jsonLine(named ? helpJson(named) : { ...helpJson(program), commands: program.commands.map(helpJson) }),
+    );
+    return 0;
+  }
   try {
     await program.parseAsync(isUnknown ? argv.slice(1) : argv, { from: "user" });
     return status;

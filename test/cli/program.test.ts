@@ -56,13 +56,13 @@ describe("colours and width of the help", () => {
     expect(plain).toContain("Usage: oriel");
   });
 
-  test("40 columns suffice", async () => {
-    for (const args of [["--help"], ["queue", "--help"]]) {
-      const { stdout } = await command(args, "", { isTTY: true, columns: 40 });
-      const [options = ""] = stripVTControlCharacters(stdout).split("Exit status");
-      const wide = options.split("\n").filter((line) => line.length > 40);
-      expect(wide.filter((line) => !line.startsWith("Usage:"))).toEqual([]);
-    }
+  test.each([...NAMES, ""])("40 columns suffice for the help of %s, besides usage and examples", async (name) => {
+    const { stdout } = await command(["help", name].filter(Boolean), "", { isTTY: true, columns: 40 });
+    const [help = "", ...examples] = stripVTControlCharacters(stdout).split(/^Examples:?$/m);
+    expect(examples).toHaveLength(1);
+    expect(help).toContain("Exit status");
+    const wide = help.split("\n").filter((line) => line.length > 40 && !line.startsWith("Usage:"));
+    expect(wide).toEqual([]);
   });
 });
 
@@ -73,6 +73,19 @@ test.each(NAMES)("the help of %s has examples and its exit statuses", async (nam
   expect(stdout).toMatch(/^Examples/m);
   expect(stdout).toMatch(new RegExp(`^.*oriel ${name}\\b`, "m"));
   expect((await command([name, "--help"])).stdout).toBe(stdout);
+});
+
+test("oriel help --json lists the commands with their arguments and options", async () => {
+  const { status, stdout } = await command(["help", "--json"]);
+  expect(status).toBe(0);
+  const { name, commands } = JSON.parse(stdout);
+  expect(name).toBe("oriel");
+  expect(commands.map((each: { name: string }) => each.name)).toEqual(NAMES);
+  const one = JSON.parse((await command(["help", "limit", "--json"])).stdout);
+  expect(commands).toContainEqual(one);
+  expect(one.arguments[0]).toMatchObject({ name: "what", isRequired: true, choices: expect.arrayContaining(["peek"]) });
+  expect(one.options).toContainEqual(expect.objectContaining({ flags: "--redis <url>", env: "REDIS_URL" }));
+  expect(await command(["help", "lokc", "--json"])).toMatchObject({ status: 2, stdout: "" });
 });
 
 test.each(["version", "--version", "-V"])("oriel %s prints the version", async (word) => {
@@ -103,9 +116,7 @@ test("without --redis the error names REDIS_URL, which replaces it", async () =>
 });
 
 describe("errors under --json are one object on stderr", () => {
-  const DATA = NAMES.filter((name) => !["completion"].includes(name));
-
-  test.each(DATA)("%s takes --json", async (name) => {
+  test.each(NAMES)("%s takes --json", async (name) => {
     expect((await command([name, "--help"])).stdout).toContain("--json");
   });
 

@@ -6,6 +6,7 @@ import { applyConfig } from "../config/options.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
+import { jsonLine } from "../text/json-line.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { begunWith, type Candidate, type Candidates, candidatesOf } from "./candidates.ts";
 import { SCRIPTS } from "./scripts.ts";
@@ -15,11 +16,21 @@ const PLAIN_NAME = /^[\w.:@/+-]+$/;
 const MAX_NAMES = 500;
 
 /** Prints the script of a shell, or the words that may end a command line. Resolves to 0. */
-export async function completion(what: string, words: readonly string[], program: Command, streams: Streams) {
+export async function completion(
+  what: string,
+  words: readonly string[],
+  program: Command,
+  streams: Streams,
+  isJson: boolean,
+) {
   const output = new Output(streams.stdout);
   const script = SCRIPTS[what];
-  if (script !== undefined) await output.write(script);
-  else await output.write(linesOf(await listed(candidatesOf(program, words), words.at(-1) ?? "")));
+  if (script !== undefined) {
+    await output.write(isJson ? jsonLine({ shell: what, script }) : script);
+    return 0;
+  }
+  const candidates = await listed(candidatesOf(program, words), words.at(-1) ?? "");
+  await output.write(isJson ? jsonLine(candidates) : linesOf(candidates));
   return 0;
 }
 

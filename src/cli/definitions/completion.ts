@@ -27,8 +27,9 @@ export function completionCommand(streams: Streams, end: (status: number) => voi
       ]),
     )
     .argument("[words...]", "with words, after --: the words of the line after the program's name")
+    .option("--json", "print one JSON object: the shell and its script, or the completions")
     .addHelpText("after", HELP)
-    .action(async (what: string, words: string[], _typed: object, command: Command) =>
-      end(await completion(what, words, command.parent!, streams)),
+    .action(async (what: string, words: string[], typed: { json?: boolean }, command: Command) =>
+      end(await completion(what, words, command.parent!, streams, typed.json ?? false)),
     );
 }

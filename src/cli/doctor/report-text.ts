@@ -2,6 +2,7 @@ import type { Colors } from "picocolors/types";
 import type { Check, Verdict } from "../../doctor/check.ts";
 import type { Report } from "../../doctor/examine.ts";
 import { safeText } from "../text/safe-text.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 const VERDICT_WIDTH = 10;
 const NAME_WIDTH = 13;
@@ -53,13 +54,6 @@ function linesOf({ verdict, name, text, advice }: Check, columns: number | undef
   const below = (line: string) => " ".repeat(indent) + line;
   if (isBeside) return [`${label}${name.padEnd(NAME_WIDTH)}${first}`, ...rest.map(below)];
   return [`${label}${name}`, ...[first, ...rest].map(below)];
-}
-
-/** Breaks a text at blanks. A longer word is cut. */
-function wrapped(text: string, width: number): string[] {
-  return (text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S{${width}}|\\S+`, "gu")) ?? []).map((line) =>
-    line.trimEnd(),
-  );
 }
 
 function paint(verdict: Verdict, colors: Colors): (text: string) => string {

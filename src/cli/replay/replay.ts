@@ -7,7 +7,7 @@ import { checkPictureFile } from "../plot/picture-file.ts";
 import { PlotPoints } from "../plot/plot-points.ts";
 import { unitGuess, writePlot } from "../plot/write-plot.ts";
 import type { Streams } from "../streams.ts";
-import { colorsFor } from "../terminal.ts";
+import { colorsFor, widthOf } from "../terminal.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { BadLines } from "./bad-lines.ts";
 import type { ReplayOptions } from "./options.ts";
@@ -39,7 +39,7 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     const colors = colorsFor(streams.stdout);
     const writer = options.json
       ? new JsonWriter(options.percentiles)
-      : new TableWriter(options.percentiles, options.selection.key !== undefined, colors);
+      : new TableWriter(options.percentiles, options.selection.key !== undefined, colors, widthOf(streams.stdout));
     const run = new ReplayRun(options, new WindowSchedule(options), recorder, badLines, clock, async (rows) => {
       points?.add(rows);
       progress?.hide();

@@ -1,4 +1,6 @@
 import type { Colors } from "picocolors/types";
+import stringWidth from "string-width";
+import { cut } from "../live/columns.ts";
 import { instantText, numberText, type Row } from "../row.ts";
 import { safeJson, safeText } from "../text/safe-text.ts";
 
@@ -30,34 +32,71 @@ export class JsonWriter implements RowWriter {
   }
 }
 
-/** Columns for people. Rows are written at once, so a column grows with a wider cell, and never shrinks. */
+const MIN_KEY_COLUMNS = 8;
+const GAP = 2;
+/** Columns that a narrow terminal lacks, the first ones first. */
+const DROPPED = ["std", "sum", "min", "mean", "max"];
+
+interface TableColumn {
+  readonly name: string;
+  readonly place: number;
+  readonly isText: boolean;
+  width: number;
+}
+
+/**
+ * Columns for people, in at most `maxWidth` columns of a terminal. Rows are written at once, so a column grows with a wider
+ * cell, and never shrinks. Columns that no longer fit are left out, and the names are printed anew then.
+ */
 export class TableWriter implements RowWriter {
   readonly #colors: Colors;
-  readonly #names: string[];
   readonly #hasKey: boolean;
-  readonly #widths: number[];
+  readonly #maxWidth: number;
+  #columns: TableColumn[];
   #isHeaderDue = true;
 
-  constructor(percentiles: readonly number[], hasKey: boolean, colors: Colors) {
+  constructor(percentiles: readonly number[], hasKey: boolean, colors: Colors, maxWidth = Number.POSITIVE_INFINITY) {
     this.#colors = colors;
     this.#hasKey = hasKey;
+    this.#maxWidth = maxWidth;
     const labels = percentiles.map((percentile) => `p${percentile}`);
-    this.#names = ["window end", ...(hasKey ? ["key"] : []), "count", "sum", "mean", "min", "max", "std", ...labels];
-    this.#widths = this.#names.map((name, index) =>
-      index === 0 ? 20 : Math.max(name.length, index === 1 && hasKey ? 8 : 9),
-    );
+    const names = ["window end", ...(hasKey ? ["key"] : []), "count", "sum", "mean", "min", "max", "std", ...labels];
+    const least = Number.isFinite(maxWidth) ? 6 : 9;
+    this.#columns = names.map((name, place) => {
+      const isText = place === 0 || (place === 1 && hasKey);
+      const width = place === 0 ? 20 : Math.max(name.length, isText ? MIN_KEY_COLUMNS : least);
+      return { name, place, isText, width };
+    });
   }
 
   lines(rows: readonly Row[]): string {
     if (rows.length === 0) return "";
     const cells = rows.map((row) => this.#cells(row));
-    for (const row of cells) {
-      for (const [index, cell] of row.entries())
-        this.#widths[index] = Math.max(this.#widths[index] as number, cell.length);
-    }
-    const header = this.#isHeaderDue ? `${this.#colors.bold(this.#line(this.#names, false))}\n` : "";
+    for (const column of this.#columns)
+      for (const row of cells) column.width = Math.max(column.width, stringWidth(row[column.place]!));
+    this.#fit();
+    const names = this.#columns.map(({ name }) => name);
+    const header = this.#isHeaderDue ? `${this.#colors.bold(this.#line(names, false))}\n` : "";
     this.#isHeaderDue = false;
-    return header + cells.map((row) => `${this.#line(row, true)}\n`).join("");
+    const shown = (row: readonly string[]) => this.#columns.map(({ place }) => row[place]!);
+    return header + cells.map((row) => `${this.#line(shown(row), true)}\n`).join("");
+  }
+
+  /** Narrows the keys, and leaves out columns until the others fit: numbers that say least, then the first percentiles, then the count. */
+  #fit(): void {
+    const excess = () =>
+      this.#columns.reduce((sum, { width }) => sum + width, GAP * (this.#columns.length - 1)) - this.#maxWidth;
+    const key = this.#hasKey ? this.#columns[1] : undefined;
+    if (key && excess() > 0) key.width = Math.max(MIN_KEY_COLUMNS, key.width - excess());
+    while (excess() > 0) {
+      const [least] = DROPPED.flatMap((name) => this.#columns.find((each) => each.name === name) ?? []);
+      const [first, ...others] = this.#columns.filter(({ name }) => name.startsWith("p"));
+      const count = this.#columns.find(({ name }) => name === "count");
+      const dropped = least ?? (others.length > 0 ? first : count);
+      if (!dropped) break;
+      this.#columns = this.#columns.filter((each) => each !== dropped);
+      this.#isHeaderDue = true;
+    }
   }
 
   #cells(row: Row): string[] {
@@ -67,12 +106,12 @@ export class TableWriter implements RowWriter {
   }
 
   #line(cells: readonly string[], isRow: boolean): string {
-    const texts = cells.map((cell, index) => {
-      const width = this.#widths[index] as number;
-      const isText = index === 0 || (index === 1 && this.#hasKey);
-      const padded = isText ? cell.padEnd(width) : cell.padStart(width);
-      return isRow && index === 0 ? this.#colors.dim(padded) : isRow && isText ? this.#colors.cyan(padded) : padded;
+    const texts = this.#columns.map(({ place, isText, width }, index) => {
+      const cell = isText && place > 0 ? cut(cells[index]!, width) : cells[index]!;
+      const blanks = " ".repeat(Math.max(0, width - stringWidth(cell)));
+      const padded = isText ? cell + blanks : blanks + cell;
+      return isRow && place === 0 ? this.#colors.dim(padded) : isRow && isText ? this.#colors.cyan(padded) : padded;
     });
-    return texts.join("  ").trimEnd();
+    return texts.join(" ".repeat(GAP)).trimEnd();
   }
 }

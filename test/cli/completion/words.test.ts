@@ -87,3 +87,11 @@ describe("names of structures", () => {
     expect(await wordsAfter("stats", "--redis", "nonsense", "")).toEqual([]);
   });
 });
+
+test("--json prints the shell with its script, and the completions", async () => {
+  const { stdout: script } = await command(["completion", "bash"]);
+  expect(JSON.parse((await command(["completion", "bash", "--json"])).stdout)).toEqual({ shell: "bash", script });
+  const { stdout } = await command(["completion", "words", "--json", "--", "l"]);
+  const { words } = JSON.parse(stdout);
+  expect(words.map(({ word }: { word: string }) => word)).toEqual(["lock", "limit", "ls"]);
+});

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
-import { command } from "./command.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { command } from "../command.ts";
 
 let redis: RedisServer;
 let folder: string;
