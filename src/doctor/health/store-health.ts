@@ -28,7 +28,7 @@ const TRIP_MS = 1500;
 const INFO_MS = 10_000;
 const SECTIONS = ["server", "memory", "persistence"];
 
-/** The health of one store, measured once for all that ask. `serverNowMs` makes one round trip. */
+/** The health of one store, measured once for all its readers. `serverNowMs` makes one round trip. */
 export class HealthReader {
   readonly #store: WatchedStore;
   readonly #serverNowMs: () => Promise<number>;
