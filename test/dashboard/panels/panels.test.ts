@@ -3,6 +3,7 @@ import { Counters, Lock } from "../../../src/entries/index.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
 import { holds, inChromium, openPage, seriousFindings } from "../page.ts";
 import { type Scene, sceneOn, siteOf } from "../scene.ts";
 import { ACTED } from "./acted.ts";
@@ -54,18 +55,22 @@ inChromium((browser) => {
     expect(troubles).toEqual([]);
   });
 
-  test.each(SCENES.flatMap((each) => (["light", "dark"] as const).map((theme) => ({ ...each, theme }))))(
-    "$kind: the checker of accessibility finds nothing serious, $theme",
-    async ({ kind, make, theme }) => {
+  test.each(SCENES)(
+    "$kind: the checker of accessibility finds nothing serious, light and dark, wide and narrow",
+    async ({ kind, make }) => {
       await make(scene.store, "checked");
       await scene.announced(1);
       const { url } = await siteOf(scene.store, { allowActions: true, sinks: SINKS });
+      const { page } = await openPage(await browser());
+      await page.goto(`${url}#/${kind}/checked`);
+      await page.waitForSelector(".facts dd");
+      await holds(page, '!document.querySelector("main").textContent.includes("Loading…")');
       for (const width of [1280, 360]) {
-        const { page } = await openPage(await browser(), { colorScheme: theme, viewport: { width, height: 2000 } });
-        await page.goto(`${url}#/${kind}/checked`);
-        await page.waitForSelector(".facts dd");
-        await page.waitForTimeout(300);
-        expect(await seriousFindings(page)).toEqual([]);
+        await page.setViewportSize({ width, height: 2000 });
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect([width, colorScheme, await seriousFindings(page)]).toEqual([width, colorScheme, []]);
+        }
       }
     },
   );
@@ -98,6 +103,7 @@ inChromium((browser) => {
     await scene.announced(1);
     const { url } = await siteOf(scene.store, { allowActions: true, sinks });
     const { page, troubles } = await openPage(await browser());
+    await page.clock.install();
     await page.goto(`${url}#/Counters/diverged`);
     const fact = (name: string) => `document.querySelector('.facts [data-name="${name}"]')?.title`;
     await holds(page, `${fact("diverged")} === "1"`);
@@ -109,6 +115,7 @@ inChromium((browser) => {
     const counters = new Counters(scene.store, "diverged", { dimensions: ["page"], shards: 1 });
     atEnd(() => counters.close());
     await counters.add({ page: "p" }, 1000);
+    await page.clock.fastForward(5000); // the page asks again
     await holds(page, `Number(${fact("rate")}) > 0`);
     expect(troubles).toEqual([]);
   });
@@ -121,11 +128,12 @@ inChromium((browser) => {
     await scene.announced(2);
     const { url } = await siteOf(scene.store, { sinks: SINKS });
     const { page, requests } = await openPage(await browser(), { viewport: { width: 1280, height: 190 } });
+    await page.clock.install();
     await page.goto(`${url}#/DelayQueue/quiet`);
     await page.waitForSelector(".facts dd");
-    await page.waitForTimeout(2500);
     const asked = (part: string) => requests.filter((each) => each.includes(`part=${part}`)).length;
-    expect(asked("state")).toBeGreaterThanOrEqual(2);
+    await page.clock.fastForward(2500);
+    await until("the state is asked for again", () => asked("state") >= 2);
     expect(asked("dead")).toBe(0);
     await page.locator(".card.dead").scrollIntoViewIfNeeded();
     await holds(page, 'document.querySelectorAll(".card.dead tbody tr").length === 5');
@@ -133,7 +141,9 @@ inChromium((browser) => {
     await page.goto(`${url}#/`);
     await page.waitForSelector(".space .row");
     const before = asked("");
-    await page.waitForTimeout(2500);
+    await page.clock.fastForward(2500);
+    await page.clock.fastForward(60_000);
+    await page.evaluate("new Promise(requestAnimationFrame)");
     expect(asked("")).toBe(before);
   });
 
