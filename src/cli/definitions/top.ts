@@ -4,7 +4,7 @@ import { type TopTyped, top } from "../live/top/top.ts";
 import type { Streams } from "../streams.ts";
 
 const HELP = `
-The first line is the health of the store: round trip, server, memory, persistence, eviction and clock. Bad facts have a
+The first line is the health of the store: server, round trip, memory, persistence, eviction and clock. Bad facts have a
 colour. trend shows the rates of the last reads, each row on a scale of its own.
 
 Keys: arrows, j, k, PgUp and PgDn select, Enter opens, Esc goes back, / filters by name, s changes the order (kind, name,

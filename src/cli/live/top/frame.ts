@@ -85,7 +85,7 @@ export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): 
         const conflict = structure.conflict ? "conflict! " : "";
         return conflict + (failure === undefined ? (overview?.state ?? "") : `failed: ${failure}`);
       }),
-      rank: 2,
+      rank: 1.5,
       minWidth: 10,
       paint: (text, row) => {
         const { overview, failure, structure } = rows[row]!;

@@ -35,10 +35,13 @@ export function healthLine(health: StoreHealth, width: number, colors: Colors): 
 
 function partsOf({ state, reason, address, latencyMs, offsetMs, nodes }: StoreHealth): Part[] {
   const where = safeText(address ?? "the store", 100);
+  const [node] = nodes;
+  const primaries = nodes.length > 1 ? ` (${nodes.length} primaries)` : "";
+  const server = safeText(node?.server ?? "store", 60) + primaries;
   const first: Part[] =
     state === "up"
-      ? [{ text: "up" }, ...latencyOf(latencyMs)]
-      : [{ text: safeText(`down: ${reason ?? "no reason known"}`, 200), level: "bad" }];
+      ? [{ text: `${server} up` }, ...latencyOf(latencyMs)]
+      : [{ text: safeText(`${server} down: ${reason ?? "no reason known"}`, 200), level: "bad" }];
   return [...first, ...nodesOf(nodes), ...clockOf(offsetMs), { text: where }];
 }
 
@@ -51,15 +54,9 @@ function latencyOf(latencyMs: number | null): Part[] {
 function nodesOf(nodes: readonly NodeHealth[]): Part[] {
   const [node] = nodes;
   if (!node) return [];
-  const servers = nodes.length > 1 ? ` (${nodes.length} primaries)` : "";
   const worst = (of: (node: NodeHealth) => Part[]) =>
     nodes.map(of).find(([part]) => part?.level !== undefined) ?? of(node);
-  return [
-    ...(node.server === null ? [] : [{ text: safeText(node.server, 60) + servers }]),
-    ...worst(memoryOf),
-    ...worst(persistenceOf),
-    ...worst(evictionOf),
-  ];
+  return [...worst(memoryOf), ...worst(persistenceOf), ...worst(evictionOf)];
 }
 
 function memoryOf({ usedBytes, maxBytes }: NodeHealth): Part[] {
