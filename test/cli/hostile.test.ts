@@ -16,6 +16,10 @@ const H = "\u001b]0;x\u0007\u001b[2J\u009b31m\u202e\u2066\u200f\u061c\u2028\u007
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const HARMFUL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
+/** The sequences with which watch draws in a terminal. No other may be there. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it reads a terminal's sequences
+const DRAWING = /\x1b\[(?:\?1049[hl]|\?25[hl]|[HKJ])|\r(?=\n)/g;
+
 let stage: Stage;
 let folder: string;
 /** Answers each request with a hostile error. */
@@ -168,8 +172,8 @@ describe.each(listed)("oriel %s", (name) => {
     for (const args of runs)
       for (const more of options.has("--json") ? [[], ["--json"]] : [[]])
         for (const terminal of args.includes(liarUrl) ? [{}] : [{}, { isTTY: true, columns: 40 }]) {
-          if (name === "watch" && "isTTY" in terminal) continue; // it draws on the screen
-          const { status, stdout, stderr } = await command([...args, ...more], "", terminal);
+          const { status, stdout: printed, stderr } = await command([...args, ...more], "", terminal);
+          const stdout = name === "watch" && "isTTY" in terminal ? printed.replaceAll(DRAWING, "") : printed;
           const what = JSON.stringify([...args, ...more]);
           expect(stdout + stderr, what).not.toBe("");
           // A tab stands between a word and what it is.

@@ -8,6 +8,7 @@ import type { Streams } from "../streams.ts";
 import { colorsFor } from "../terminal.ts";
 import { failureText, partsOf } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
+import { oneLine } from "../text/safe-text.ts";
 import { cut } from "./columns.ts";
 import type { Found } from "./find.ts";
 import { readingLines, readingText } from "./reading-lines.ts";
@@ -97,7 +98,7 @@ function printer(name: string, { json, every }: WatchTyped, { stdout }: Streams,
       await screen.draw([...last, "", foot()]);
     },
     async failure(_found, error) {
-      await screen.draw([...last, "", colors.red(cut(failureText(error), screen.columns - 2))]);
+      await screen.draw([...last, "", colors.red(cut(oneLine(failureText(error)), screen.columns - 2))]);
     },
     async end() {
       await screen.close();
