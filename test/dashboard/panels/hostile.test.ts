@@ -142,6 +142,7 @@ inChromium((browser) => {
       await page.click("dialog .buttons button:last-child");
       await done.and(page.getByText(sentence, { exact: true })).waitFor();
     }
+    await holds(page, '/^\\S+ resume  – done$/.test(document.querySelector(".log li").textContent)');
     await page.goto(`${url}#/Breaker/worded`);
     await page.waitForSelector('dt:text-is("minimum calls")');
     expect(await page.textContent('dt:text-is("minimum calls") + dd')).toBe("7");

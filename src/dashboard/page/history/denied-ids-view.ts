@@ -27,7 +27,7 @@ export class DeniedIdsView {
         { head: "", cell: (each) => buttonsOf(each.id) },
       ],
       // Under maskIds several ids look the same.
-      (each: DeniedId & { key?: string }) => each.key ?? each.id,
+      ({ key }) => key,
     );
     const save = new SaveLinks("the denied ids", ["json"]);
     save.show({ id, part: "denied" });

@@ -54,8 +54,8 @@ class QueuePanel implements Panel {
   constructor(structure: StructureEntry, overview: PageOverview) {
     this.#id = structure.id;
     this.#actions = new Actions(structure, overview, () => this.#refresh());
-    this.#next = new RowsTable("Next messages", this.#columns("Due", this.#nextButtons), ({ id }) => id);
-    this.#dead = new RowsTable("Dead letters", this.#columns("Died", this.#deadButtons), ({ id }) => id);
+    this.#next = new RowsTable("Next messages", this.#columns("Due", this.#nextButtons), ({ key }) => key);
+    this.#dead = new RowsTable("Dead letters", this.#columns("Died", this.#deadButtons), ({ key }) => key);
     const state = h("section", { "aria-label": "State" }, this.#paused, this.#facts.element, this.#pausing);
     const { id } = structure;
     const saveNext = new SaveLinks("the next messages", ["json"]);

@@ -56,6 +56,7 @@ function textOf(name: string, value: unknown): string {
   if (typeof value === "number") return DURATIONS.test(name) ? duration(value) : number(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "string") return escaped(value);
+  if (Array.isArray(value) && value.length === 0) return "none";
   const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
   return escaped(isList ? value.join(", ") : JSON.stringify(value));
 }

@@ -89,8 +89,7 @@ function isNamed(logged: string, name: string): boolean {
   return logged.length > LOGGED_CHARACTERS && logged.endsWith("…") && name.startsWith(logged.slice(0, -1));
 }
 
-/** Servers of older versions list no outcome. */
-function lineOf(entry: AuditEntry & { outcome?: string | null }): HTMLElement {
+function lineOf(entry: AuditEntry): HTMLElement {
   const { atMs, target, by, outcome } = entry;
   return h(
     "li",
@@ -99,6 +98,6 @@ function lineOf(entry: AuditEntry & { outcome?: string | null }): HTMLElement {
     ` ${actionWords(entry)} `,
     h("code", {}, target),
     by !== null && h("span", {}, " by ", h("bdi", {}, by)),
-    outcome ? h("span", { class: "hint" }, " – ", h("bdi", {}, outcome)) : undefined,
+    outcome !== undefined && h("span", { class: outcome === "failed" ? "bad" : "hint" }, ` – ${outcome}`),
   );
 }
