@@ -1,7 +1,7 @@
 // Every block of README.md and docs/ is checked and run. PAGE=docs/structures chooses pages.
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { type PostgresServer, startPostgres } from "../harness/servers/postgres.ts";
@@ -9,7 +9,7 @@ import { freePort, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { watch } from "../harness/watchdog.ts";
 import { blocksOf, chosenPages, type Program, programsOf } from "./blocks.ts";
-import { typeErrors, workspace, written } from "./workspace.ts";
+import { removeWorkspace, typeErrors, workspace, written } from "./workspace.ts";
 
 /** Blocks in other languages are text for people or for other programs. */
 const LANGUAGES = [
@@ -36,6 +36,7 @@ const postgres = oncePerFile<PostgresServer>(() => startPostgres());
 const free = Array.from({ length: DATABASES }, (_, i) => i);
 
 beforeAll(() => void workspace());
+afterAll(removeWorkspace);
 
 test("each block names a language", () => {
   const others = chosenPages()

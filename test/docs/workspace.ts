@@ -6,7 +6,8 @@ import type { Program } from "./blocks.ts";
 
 /** The folders whose packages the pages use. The first one that has a package wins. */
 const PACKAGES = [".", "test/http", "test/drain", "test/exporters", "bench", "test/runtimes", "docs"];
-const folder = join(root, "node_modules", ".oriel", "blocks");
+/** Each run has its own, so that several runs do not disturb each other. */
+const folder = join(root, "node_modules", ".oriel", `blocks-${process.pid}`);
 
 /** The strictest flags that a user may have, except that names of process.env may follow a dot. */
 const OPTIONS: ts.CompilerOptions = {
@@ -36,6 +37,10 @@ export function workspace(): string {
   for (const from of PACKAGES) linkPackages(join(root, from, "node_modules"), modules);
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   return folder;
+}
+
+export function removeWorkspace(): void {
+  rmSync(folder, { recursive: true, force: true });
 }
 
 function linkPackages(from: string, to: string): void {

@@ -10,7 +10,11 @@ import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts
 import { sourceFiles } from "../house/sources.ts";
 import { reportOf } from "./report-of.ts";
 
-const RULES = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("docs/servers.md", "utf8"))![0].trim().split(/\s+/).slice(3);
+const RULES = /ACL SETUSER app[\s\S]*?(?=```)/
+  .exec(readFileSync("docs/servers.md", "utf8"))![0]
+  .trim()
+  .split(/\s+/)
+  .slice(3);
 
 let server: RedisServer;
 let raw: Redis;

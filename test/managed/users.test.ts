@@ -10,7 +10,7 @@ import { startTlsRedis, type TlsRedis } from "./tls-redis.ts";
 const USER = "team:app@eu";
 const PASSWORD = "p@ss:w/rd%41?#[x]+&=ü planted";
 const NEXT = "planted, the next one: 100%";
-/** The rules of the README. */
+/** The rules of docs/servers.md. */
 const RULES = [
   ...[
     "~oriel:*",

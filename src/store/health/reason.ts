@@ -21,7 +21,7 @@ const OF_ANY_STORE: Reasons = [
   [
     /^(?:NOPERM\b|ERR (?:The user executing|ACL failure)).*/,
     "configuration",
-    "the user's ACL rules do not allow this ($&); give the user the rules in oriel's README",
+    "the user's ACL rules do not allow this ($&); give the user the rules in oriel's docs/servers.md",
   ],
   [
     /^ERR (?:unknown (?:\w+ )?command|This \w+ command is not allowed).*/i,

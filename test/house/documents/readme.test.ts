@@ -8,7 +8,7 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 
 describe("README.md", () => {
   it("shows a first screen whose code prints what it says", () => {
-    const [, code = ""] = /```js\n([\s\S]*?)```/.exec(readme)!;
+    const [, code = ""] = /```ts\n([\s\S]*?)```/.exec(readme)!;
     const [, printed] = /```text\n([\s\S]*?)```/.exec(readme)!;
     const output = execFileSync(process.execPath, ["--input-type=module", "--eval", code], {
       cwd: root,

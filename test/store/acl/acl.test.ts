@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Cluster, Redis } from "ioredis";
 import { createCluster } from "redis";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -224,9 +223,4 @@ describe("a cluster", () => {
       await end();
     }
   });
-});
-
-test("the line of the README is that of docs/servers.md", () => {
-  const [line] = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("README.md", "utf8"))!;
-  expect(line.trim().split(/\s+/).slice(3)).toEqual(RULES.scripts);
 });
