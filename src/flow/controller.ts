@@ -1,7 +1,10 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { argumentErrorOf, placed } from "../place.ts";
 
-/** A denial is a result, not an error. An allowed call goes on after `waitMs`; with a wait, it is already counted. */
+/**
+ * A denial is a result, not an error. An allowed call goes on after `waitMs`. A prioritized call of RejectController and a call of
+ * ClusterMetric with a wait are counted already. After any other wait the caller calls `addAllowed`.
+ */
 export interface FlowDecision {
   readonly allowed: boolean;
   readonly waitMs: number;
@@ -24,7 +27,7 @@ export interface TryPassOptions {
 
 /** Decides about a call synchronously; it never waits itself. Source: Sentinel's TrafficShapingController. */
 export interface TrafficShapingController {
-  /** Decides about `count` passes (default 1). If allowed without a wait, the caller calls the node's `addAllowed`. */
+  /** Decides about `count` passes (default 1). If allowed, the caller then calls the node's `addAllowed`, see FlowDecision. */
   tryPass(node: FlowNode, count?: number, options?: TryPassOptions): FlowDecision;
 }
 
