@@ -32,9 +32,14 @@ export interface DashboardOptions {
    * then not offered. Default false.
    */
   maskIds?: boolean | undefined;
-  /** The sinks of counters, by the counter's name. Their counts are then compared with their tables. Default: none. */
-  sinks?: Readonly<Record<string, Pick<Sink, "ledger">>> | undefined;
+  /**
+   * The sinks of counters, by the counter's name, or a function of the name. Their counts are then compared with their
+   * tables. Default: none.
+   */
+  sinks?: Readonly<Record<string, LedgerSink>> | ((name: string) => LedgerSink | undefined) | undefined;
 }
+
+type LedgerSink = Pick<Sink, "ledger">;
 
 /** What `authorize` returns: a name, true, or false. */
 export type Authorized = boolean | string | undefined;
@@ -46,7 +51,7 @@ export interface DashboardSettings {
   https: boolean;
   allowsActions: boolean;
   masksIds: boolean;
-  sinks: Readonly<Record<string, Pick<Sink, "ledger">>>;
+  sinkOf: (name: string) => LedgerSink | undefined;
 }
 
 const KNOWN = ["token", "hosts", "authorize", "https", "allowActions", "maskIds", "sinks"];
@@ -72,11 +77,6 @@ export function dashboardSettings(options: DashboardOptions): DashboardSettings 
   if (typeof https !== "boolean") throw argumentError("https", https, "true or false");
   if (typeof allowActions !== "boolean") throw argumentError("allowActions", allowActions, "true or false");
   if (typeof maskIds !== "boolean") throw argumentError("maskIds", maskIds, "true or false");
-  if (sinks === null || typeof sinks !== "object")
-    throw argumentError("sinks", sinks, "an object of sinks of oriel/sql");
-  for (const [name, sink] of Object.entries(sinks))
-    if (typeof sink?.ledger !== "function")
-      throw argumentError(`sinks[${JSON.stringify(name)}]`, sink, "a sink of oriel/sql");
   const open = names.find((name) => !isLoopback(name));
   if (open !== undefined && token === undefined && authorize === undefined)
     throw new OrielError(
@@ -90,6 +90,16 @@ export function dashboardSettings(options: DashboardOptions): DashboardSettings 
     https,
     allowsActions: allowActions,
     masksIds: maskIds,
-    sinks,
+    sinkOf: sinksOf(sinks),
   };
+}
+
+function sinksOf(sinks: NonNullable<DashboardOptions["sinks"]>): DashboardSettings["sinkOf"] {
+  if (typeof sinks === "function") return sinks;
+  if (sinks === null || typeof sinks !== "object")
+    throw argumentError("sinks", sinks, "an object of sinks of oriel/sql, or a function of a counter's name");
+  for (const [name, sink] of Object.entries(sinks))
+    if (typeof sink?.ledger !== "function")
+      throw argumentError(`sinks[${JSON.stringify(name)}]`, sink, "a sink of oriel/sql");
+  return (name) => (Object.hasOwn(sinks, name) ? sinks[name] : undefined);
 }

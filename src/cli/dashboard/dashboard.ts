@@ -4,6 +4,7 @@ import { argumentError, OrielError } from "../../errors.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
+import { openSink } from "../sql-sink.ts";
 import type { Streams } from "../streams.ts";
 import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
@@ -15,6 +16,8 @@ export interface DashboardTyped extends ServerTyped {
   allowHost?: string;
   allowActions?: boolean;
   maskIds?: boolean;
+  sql?: string;
+  drivers: string;
   json?: boolean;
   /** From the configuration file. */
   dashboardToken?: string;
@@ -36,9 +39,12 @@ export async function serveDashboard(typed: DashboardTyped, streams: Streams): P
     );
   const token = tokenOf(isOpen, typed.dashboardToken);
   const store = openStore(typed);
+  let closeSink = async () => {};
   try {
+    const opened = typed.sql === undefined ? undefined : await openSink(typed.sql, { drivers: typed.drivers });
+    closeSink = opened?.close ?? closeSink;
     const hosts = [...names, "localhost", "127.0.0.1", "[::1]"];
-    const board = dashboard(store, { token, hosts, allowActions, maskIds });
+    const board = dashboard(store, { token, hosts, allowActions, maskIds, sinks: opened && (() => opened.sink) });
     const warn = (error: unknown) => void streams.stderr.write(failureLines(error, typed.json));
     const server = await listen(board, Number(typed.port), host, warn).catch((error: unknown) => {
       if (!isTaken(error)) throw error;
@@ -54,6 +60,7 @@ export async function serveDashboard(typed: DashboardTyped, streams: Streams): P
     await end;
     server.close();
   } finally {
+    await closeSink();
     await store.close();
   }
   return 0;

@@ -13,16 +13,28 @@ import type { DashboardKind } from "./kind.ts";
 /** Counters: the counts that wait for their table, and with a sink whether both match. An operator may rebase shards. */
 export const countersKind: DashboardKind = {
   kind: "Counters",
-  columns: [],
+  columns: ["lag"],
+  async numbers(scope, structure) {
+    const place = placeOf(countersOf(scope, structure));
+    const [looks, nowMs] = await Promise.all([looksAt(place), scope.nowMs()]);
+    const alone = looks.map((each, shard) => alonePart(place, each, shard));
+    const lags = looks.flatMap((each) => lagMsOf(each, nowMs) ?? []);
+    const isEmpty = alone.every(({ waiting }) => waiting === 0n);
+    const verdicts = (await recentVerdicts(scope, structure)) ?? alone;
+    const count = (isOf: (verdict: string) => boolean) => verdicts.filter(({ verdict }) => isOf(verdict)).length;
+    const damaged = count(isUnreadable);
+    const diverged = count((verdict) => !isUnreadable(verdict) && verdict !== "fits" && verdict !== "unknown");
+    const states = [...(damaged > 0 ? [`${damaged} damaged`] : []), ...(diverged > 0 ? [`${diverged} diverged`] : [])];
+    // Without a drain nobody knows since when the counts wait.
+    const lag = lags.length > 0 ? Math.max(...lags) : isEmpty ? 0 : null;
+    return { lag, state: states.join(", "), isBad: states.length > 0 };
+  },
   parts: {
     async shards(scope, structure) {
       const counters = countersOf(scope, structure);
       const place = placeOf(counters);
       const sink = sinkOf(scope, structure);
-      const [looks, nowMs] = await Promise.all([
-        Promise.all(place.keys.map((key) => place.store.run(look, key, null))),
-        scope.nowMs(),
-      ]);
+      const [looks, nowMs] = await Promise.all([looksAt(place), scope.nowMs()]);
       const verdicts = sink && (await new CountersDoctor(counters, sink).diagnose());
       const ledger = sink && new Map((await sink.ledger(place.shape)).map((row) => [row.shard, row]));
       const alone = looks.map((each, shard) => alonePart(place, each, shard));
@@ -71,7 +83,7 @@ export const countersKind: DashboardKind = {
 };
 
 function sinkOf({ settings }: Scope, { name }: Listed) {
-  return Object.hasOwn(settings.sinks, name) ? settings.sinks[name] : undefined;
+  return settings.sinkOf(name);
 }
 
 function countersOf(scope: Scope, structure: Listed): Counters {
@@ -92,8 +104,32 @@ function countersOf(scope: Scope, structure: Listed): Counters {
 /** The state of a shard without its ledger. Only a shard that cannot be read is known not to match. */
 function alonePart({ keys, layout }: ReadPlace, seen: Look, shard: number) {
   const found = diagnose({ shard, key: keys[shard]!, look: seen, ledger: undefined }, layout);
-  const isUnreadable = found.verdict === "damaged" || found.verdict === "other-layout";
-  return { ...found, inDoubt: 0n, verdict: isUnreadable ? found.verdict : ("unknown" as const) };
+  return { ...found, inDoubt: 0n, verdict: isUnreadable(found.verdict) ? found.verdict : ("unknown" as const) };
+}
+
+function isUnreadable(verdict: string): boolean {
+  return verdict === "damaged" || verdict === "other-layout";
+}
+
+function looksAt({ keys, store }: ReadPlace): Promise<Look[]> {
+  return Promise.all(keys.map((key) => store.run(look, key, null)));
+}
+
+/** The overview asks each database at most this often. */
+const VERDICTS_MS = 10_000;
+const recent = new WeakMap<Counters, { readMs: number; verdicts: Promise<ShardDiagnosis[]> }>();
+
+/** The shards compared with their table, at most 10 s ago. Undefined without a sink. */
+function recentVerdicts(scope: Scope, structure: Listed): Promise<ShardDiagnosis[]> | undefined {
+  const sink = sinkOf(scope, structure);
+  if (!sink) return undefined;
+  const counters = countersOf(scope, structure);
+  const nowMs = scope.store.monotonic();
+  const known = recent.get(counters);
+  if (known && nowMs - known.readMs < VERDICTS_MS) return known.verdicts;
+  const verdicts = new CountersDoctor(counters, sink).diagnose();
+  recent.set(counters, { readMs: nowMs, verdicts });
+  return verdicts;
 }
 
 /** How long the first generation has been frozen, by the time in its nonce (lua/counter/freeze.lua). */
