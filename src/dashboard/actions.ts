@@ -21,13 +21,13 @@ export async function serverNowMs(store: Store): Promise<number> {
 /** Longest text of one field in the list of actions. */
 const MAX_TEXT = 200;
 
-/** What a line says of the parameters of an action, beside its target. */
+/** The parameters of an action that its line has, beside its target. */
 const PARAMETERS = ["duration", "tag"] as const;
 
 /**
  * Does what an operator asked for, and adds it to the list of actions in the store. One line is written before the action,
  * so that no action is missing from the list, and one with its outcome after it. A line has no outcome if the process ended
- * in between, or if the store does not tell what it did.
+ * in between, or if the effect is unknown.
  */
 export async function act(scope: Scope, query: URLSearchParams, by: string | null): Promise<{ target: string }> {
   if (!scope.settings.allowsActions)

@@ -1,4 +1,4 @@
-/** What pages see of the ids of users and messages. */
+/** Ids of users and messages, as pages see them. */
 export class Ids {
   readonly #isMasked: boolean;
   #secret: ReturnType<typeof newSecret> | undefined;

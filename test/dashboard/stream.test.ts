@@ -7,7 +7,7 @@ import { memoryStore } from "../../src/entries/index.ts";
 
 type Chunks = ReadableStreamDefaultReader<Uint8Array>;
 
-/** What the stream has ready, without a wait for its next tick. */
+/** Counts the chunks that the stream has ready, without a wait for its next tick. */
 async function readyIn(chunks: Chunks): Promise<number> {
   for (let count = 0; ; count++) {
     const isReady = await Promise.race([
