@@ -76,7 +76,7 @@ inChromium((browser) => {
       await page.keyboard.press("Escape");
       await page.waitForSelector("dialog", { state: "detached" });
     }
-    // What was done is said without the sign, too.
+    // The report of the action has no such sign either.
     await page.click('button:text-is("Cancel…")');
     await page.click("dialog .danger");
     await holds(

@@ -15,7 +15,7 @@ const SLOW_MS = 150;
 const FAR_MS = 1000;
 const NEARLY_FULL = 0.9;
 
-/** What the strip shows: reachability, round trip, clock, and of the nodes the one that is worst. */
+/** The facts of the strip: reachability, round trip, clock, and the worst of the nodes. */
 export function healthFacts({ state, address, latencyMs, offsetMs, nodes }: HealthEntry): Fact[] {
   const isUp = state === "up";
   const facts: Fact[] = [

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../protocol.ts";
 import { counted } from "../format.ts";
 import { quoted } from "./quoted.ts";
 
-/** What an action has done, as a sentence. The server names what it changed. */
+/** A sentence for each action that was done. The server names its effect. */
 const DONE: Record<string, (changed: string) => string> = {
   redrive: (id) => `The dead message ${quoted(id)} is due now.`,
   redriveAll: (changed) => {

@@ -2,7 +2,7 @@ import { h } from "../dom.ts";
 
 export interface TableColumn<Row> {
   readonly head: string;
-  /** What the head means, as its tooltip. */
+  /** The meaning of the head, as its tooltip. */
   readonly title?: string;
   readonly cell: (row: Row) => Node | string;
   /** "number" is aligned to the right; "wide" is left out on a narrow screen. */

@@ -1,7 +1,7 @@
 import { h } from "../dom.ts";
 import { addressOf } from "../server.ts";
 
-/** What a file is about: the structure, the part, and the window or limit of what is shown. */
+/** The content of a file: the structure, the part, and the window or limit on the page. */
 export type SavedQuery = Record<string, string | number | undefined>;
 
 /** Links that download what is shown. The server answers with a file. */
