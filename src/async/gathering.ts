@@ -1,3 +1,4 @@
+import { isEdgeRuntime } from "./edge-runtime.ts";
 import { endsWithRequest } from "./of-request.ts";
 
 /** Microtask turns after which a caller that an answer woke has usually reached its next call. */
@@ -12,7 +13,7 @@ export type Schedule = (run: () => void) => unknown;
  * the batch.
  */
 export const atTurnsEnd: Schedule =
-  typeof setImmediate === "function" && !endsWithRequest ? setImmediate : queueMicrotask;
+  typeof setImmediate === "function" && !endsWithRequest && !isEdgeRuntime ? setImmediate : queueMicrotask;
 
 let turn: Promise<void> | undefined;
 

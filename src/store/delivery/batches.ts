@@ -1,4 +1,5 @@
 import { Coalescer } from "../../async/coalescer.ts";
+import { isEdgeRuntime } from "../../async/edge-runtime.ts";
 import { atTurnsEnd, type Schedule } from "../../async/gathering.ts";
 import type { Call } from "./call.ts";
 
@@ -17,9 +18,11 @@ interface Group {
 /** The calls of one turn by operation, then by slot and `replicas`. */
 type Turn = Map<unknown, Map<number, Group>>;
 
-/** Vercel's edge runtime has a `process` without `nextTick`. */
+/** Vercel's edge runtime has a `process` without `nextTick`, or with one that throws. */
 const afterMicrotasks: Schedule =
-  typeof process === "object" && typeof process.nextTick === "function" ? process.nextTick : queueMicrotask;
+  typeof process === "object" && typeof process.nextTick === "function" && !isEdgeRuntime
+    ? process.nextTick
+    : queueMicrotask;
 
 /**
  * Gathers the calls of one turn of the event loop and sends them in batches, by operation and in the order of the

@@ -36,6 +36,19 @@ test.each<[Entry, string]>([
   ["oriel/js", "js"],
 ])("%s", async (entry, kernel) => expectPassed(await reportOf(entry, ["edge-light"]), kernel));
 
+test("Node's functions that next dev and next start put there, and that throw, are not called", async () => {
+  const main = `import { Limiter, memoryStore, slidingWindow } from "oriel";
+const store = memoryStore();
+const limiter = new Limiter(store, [slidingWindow({ limit: 1, span: "1m" })], { name: "edge" });
+globalThis.report = Promise.all([limiter.take("a"), limiter.take("a")]).then((all) => all.map(({ allowed }) => allowed));`;
+  const vm = new EdgeVM();
+  vm.evaluate(`const refuse = () => { throw new Error("not supported in the Edge Runtime"); };
+globalThis.setImmediate = refuse;
+globalThis.process = { env: {}, nextTick: refuse, emitWarning: refuse };`);
+  vm.evaluate(await bundled(main, { format: "iife", conditions: ["edge-light"], plugins: [handedIn] }));
+  expect(JSON.parse(JSON.stringify(await vm.evaluate("report")))).toEqual([true, false]);
+});
+
 test("without the condition edge-light the bytes are refused, and the JavaScript kernel is used", async () => {
   expectPassed(await reportOf("oriel", []), "js");
   const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });
