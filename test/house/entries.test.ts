@@ -5,7 +5,7 @@ import { root } from "./sources.ts";
 
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
-const MAX_BYTES = { limiter: 271_500, lock: 273_500, breaker: 250_500 };
+const MAX_BYTES = { limiter: 272_800, lock: 275_000, breaker: 251_300 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
 const SHARED = `
