@@ -56,7 +56,7 @@ export interface DrainFailure {
   runbook?: string;
 }
 
-/** What one cycle of a drain did, by shards, rows and events. */
+/** The work of one cycle of a drain, by shards, rows and events. */
 export interface CycleReport {
   /** The number of shards whose counts reached the table, of failed shards, and of skipped shards. */
   drained: number;

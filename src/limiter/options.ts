@@ -3,7 +3,7 @@ import { type Duration, durationMs } from "../time.ts";
 import type { LocalDecisions } from "./local-decisions.ts";
 import type { Policy } from "./policies.ts";
 
-/** What a limiter does while the store is unreachable. */
+/** How a limiter decides while the store is unreachable. */
 export type OnStoreError = "throw" | "allow" | "deny" | LocalDecisions;
 
 /** Options of `Limiter`. */

@@ -9,7 +9,7 @@ import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 
-/** Options of `Limiter.reserve`, which takes permits whose final number is not known yet. */
+/** Options of `Limiter.reserve`, which takes permits before their final number is certain. */
 export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {
   /** Largest cost, in permits. */
   cost: number;

@@ -27,13 +27,17 @@ const LANGUAGES = [
   "html",
   "vue",
 ];
-/** Databases of one Redis. */
-const DATABASES = 16;
+/** Programs that run at once, each on a database of its own. More of them would only delay each other. */
+const CONCURRENT = 2;
+/** A busy machine may take longer to connect than a store waits for its first connection. */
+const BUSY = /no connection to the server is open yet/;
+const MAX_ATTEMPTS = 3;
 
 const programs = chosenPages().flatMap(programsOf);
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 const postgres = oncePerFile<PostgresServer>(() => startPostgres());
-const free = Array.from({ length: DATABASES }, (_, i) => i);
+/** The last program of each database. */
+const lanes = Array.from({ length: CONCURRENT }, () => Promise.resolve());
 
 beforeAll(() => void workspace());
 afterAll(removeWorkspace);
@@ -57,23 +61,33 @@ test("the programs compile under the strictest flags", { timeout: 120_000 }, () 
 });
 
 describe.runIf(programs.length > 0)("a program ends without an error and prints what its page says", () => {
-  test.concurrent.each(programs)("$name", { timeout: 60_000 }, async (program) => {
-    const database = free.shift()!;
-    try {
-      const url = `${(await redis()).url}/${database}`;
-      const connection = new RespConnection(url);
-      await connection.send([["SELECT", `${database}`], ["FLUSHDB"]]);
-      connection.close();
-      const env: Record<string, string> = { REDIS_URL: url, PORT: `${await freePort()}` };
-      if (program.code.includes("DATABASE_URL")) env.DATABASE_URL = (await postgres()).url;
-      await ran(program, env);
-    } finally {
-      free.push(database);
-    }
+  test.concurrent.each(programs)("$name", { timeout: 120_000 }, (program) => {
+    const database = programs.indexOf(program) % CONCURRENT;
+    const ran = lanes[database]!.then(async () => {
+      for (let attempt = 1; !(await ranOn(program, database, attempt === MAX_ATTEMPTS)); attempt++);
+    });
+    lanes[database] = ran.catch(() => {});
+    return ran;
   });
 });
 
-async function ran(program: Program, env: Record<string, string>): Promise<void> {
+/** False if the machine was too busy, and this is not the last attempt. */
+async function ranOn(program: Program, database: number, isLast: boolean): Promise<boolean> {
+  const url = `${(await redis()).url}/${database}`;
+  const connection = new RespConnection(url);
+  await connection.send([["SELECT", `${database}`], ["FLUSHDB"]]);
+  connection.close();
+  const env: Record<string, string> = { REDIS_URL: url, PORT: `${await freePort()}` };
+  if (program.code.includes("DATABASE_URL")) env.DATABASE_URL = (await postgres()).url;
+  const { status, stdout, stderr } = await ended(program, env);
+  if (status !== 0 && BUSY.test(stderr) && !isLast) return false;
+  expect(status, stdout + stderr).toBe(0);
+  if (program.printed !== "") expect(stdout).toBe(program.printed);
+  return true;
+}
+
+/** Runs the program. A server is stopped as soon as it listens, and has the status 0 then. */
+async function ended(program: Program, env: Record<string, string>) {
   const child = spawn(process.execPath, ["--no-warnings", written(program)], {
     env: { ...process.env, ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -86,20 +100,13 @@ async function ran(program: Program, env: Record<string, string>): Promise<void>
   child.stderr.on("data", (chunk) => {
     stderr += chunk;
   });
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  if (program.serves) {
-    await until(
-      "the program listens",
-      async () => child.exitCode !== null || (await listens(Number(env.PORT))),
-      30_000,
-    );
-    expect(child.exitCode, stderr).toBe(null);
-    child.kill("SIGKILL");
-    await ended;
-    return;
-  }
-  expect(await ended, stdout + stderr).toBe(0);
-  if (program.printed !== "") expect(stdout).toBe(program.printed);
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  if (!program.serves) return { status: await closed, stdout, stderr };
+  await until("the program listens", async () => child.exitCode !== null || (await listens(Number(env.PORT))), 30_000);
+  const status = child.exitCode ?? 0;
+  child.kill("SIGKILL");
+  await closed;
+  return { status, stdout, stderr };
 }
 
 function listens(port: number): Promise<boolean> {

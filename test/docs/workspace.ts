@@ -63,7 +63,7 @@ function fileOf({ name }: Program, ending: string): string {
   return join(folder, name.replace(/[/:]/g, "-") + ending);
 }
 
-/** What the compiler says of the programs: `page:line message`. */
+/** The compiler's errors, as `page:line message`. */
 export function typeErrors(programs: readonly Program[]): string[] {
   const files = new Map(programs.map((program) => [fileOf(program, ".ts"), program]));
   for (const [file, { code }] of files) writeFileSync(file, `${code}export {};\n`);
