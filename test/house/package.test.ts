@@ -49,7 +49,7 @@ describe("the built package", () => {
     const isKnown = (path: string): boolean =>
       named.has(path) ||
       others.includes(path) ||
-      /^docs\/(runbook\/)?[\w-]+\.md$/.test(path) ||
+      /^docs\/(\w+\/)?[\w-]+\.md$/.test(path) ||
       /^docs\/grafana\/(oriel\.json|alerts\.yml)$/.test(path) ||
       /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store)\.)js$/.test(path) ||
       /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
