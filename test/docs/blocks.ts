@@ -6,6 +6,8 @@ import { root } from "../house/sources.ts";
 export interface Block {
   readonly page: string;
   readonly line: number;
+  /** The number of headings above it. */
+  readonly section: number;
   readonly language: string;
   /** Words after the language: `continued`, `serves`. */
   readonly flags: readonly string[];
@@ -44,13 +46,15 @@ const FENCE = /^```(\w*) *(.*)$/;
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   const lines = textOf(page).split("\n");
+  let section = 0;
   for (let i = 0; i < lines.length; i++) {
+    if (lines[i]!.startsWith("#")) section++;
     const [, language, flags = ""] = FENCE.exec(lines[i]!) ?? [];
     if (language === undefined) continue;
     const end = lines.indexOf("```", i + 1);
     if (end < 0) throw new Error(`${page}:${i + 1} a block has no end`);
     blocks.push({
-      ...{ page, line: i + 1, language, flags: flags.split(" ").filter((flag) => flag !== "") },
+      ...{ page, line: i + 1, section, language, flags: flags.split(" ").filter((flag) => flag !== "") },
       code: setupBefore(lines, i) + lines.slice(i + 1, end).join("\n"),
     });
     i = end;
@@ -65,7 +69,7 @@ function setupBefore(lines: readonly string[], fence: number): string {
   return `${lines.slice(begin + 1, fence - 1).join("\n")}\n`;
 }
 
-/** The programs of a page. A `text` block shows what the program above it prints. */
+/** The programs of a page. A `text` block of the same section shows what the program above it prints. */
 export function programsOf(page: string): Program[] {
   const programs: Program[] = [];
   let [code, printed] = ["", ""];
@@ -75,7 +79,7 @@ export function programsOf(page: string): Program[] {
     if (!block.flags.includes("continued")) [code, printed] = ["", ""];
     code += `${block.code}\n`;
     const next = blocks[i + 1];
-    if (next?.language === "text") printed += `${next.code}\n`;
+    if (next?.language === "text" && next.section === block.section) printed += `${next.code}\n`;
     programs.push({
       ...{ name: `${relative("docs", page).replace(/^\.\.\//, "")}:${block.line}`, code, printed },
       serves: block.flags.includes("serves"),
