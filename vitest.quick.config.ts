@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 
 /** What only `npm test` runs: real faults, other servers and runtimes, long runs, the built package. */
 const SLOW = [
-  "test/{bench,cli,drain,faults,fuzz,managed,matrix,runtimes,simulator,soak,storm,types}/**",
+  "test/{bench,cli,drain,examples,faults,fuzz,managed,matrix,runtimes,simulator,soak,storm,types}/**",
   "test/**/{faults,simulator,storm,rolling,twins}/**",
   "test/**/*{heap,memory,processes,python,soak,storms,schedules,oracle,load}.test.ts",
   "test/dashboard/{browser,use}.test.ts",

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
+import { atEnd } from "../harness/ends.ts";
 import { watch } from "../harness/watchdog.ts";
 import { root } from "../house/sources.ts";
 import { consumer } from "../runtimes/consumer.ts";
@@ -18,13 +18,15 @@ export const node = programs["Node 24"];
  * `beside` is a folder of copies that no other test file uses.
  */
 export function placed(name: string, beside = "examples"): string {
-  const folder = join(consumer(), beside, name);
+  const user = consumer();
+  const folder = join(user, beside, name);
   cpSync(join(root, "examples", name), folder, {
     recursive: true,
     filter: (path) => !/[\\/](node_modules|\.next)$|\.pid$/.test(path),
   });
   const { dependencies, devDependencies } = packageOf(folder);
-  for (const wanted of Object.keys({ ...dependencies, ...devDependencies })) link(wanted);
+  for (const wanted of Object.keys({ ...dependencies, ...devDependencies }))
+    link(wanted, join(user, "node_modules", wanted));
   return folder;
 }
 
@@ -38,9 +40,8 @@ export function packageOf(folder: string): Package {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
-function link(name: string): void {
+function link(name: string, path: string): void {
   const found = PACKAGES.map((folder) => join(root, folder, "node_modules", name)).find(existsSync);
-  const path = join(consumer(), "node_modules", name);
   if (!found || existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
   try {
@@ -58,18 +59,13 @@ export interface Started {
   readonly ended: Promise<number | null>;
 }
 
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
-/** Runs a script of an example's package.json, which begins with `node`, in that example's folder. */
+/** Runs a script of an example's package.json, which begins with `node`, in that example's folder, until the test ends. */
 export function run(folder: string, script: string, env: Record<string, string>): Started {
   const [program, ...args] = packageOf(folder).scripts[script]!.split(" ");
   if (program !== "node") throw new Error(`${folder}: the script ${script} begins with ${program}`);
   const child = spawn(node!, args, { cwd: folder, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   watch(child);
-  children.push(child);
+  atEnd(() => child.kill("SIGKILL"));
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk) => {
