@@ -16,6 +16,17 @@ const COLORS = (chart: string) => `(() => {
   return new Set(new Uint32Array(data.buffer)).size;
 })()`;
 
+/** Whether the chart of the percentiles has a pixel in the color of the p99. */
+const HAS_P99 = `(() => {
+  const dot = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
+  dot.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--p99");
+  dot.fillRect(0, 0, 1, 1);
+  const [wanted] = new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer);
+  const canvas = document.querySelector(".timings .chart.lines canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return new Uint32Array(data.buffer).includes(wanted);
+})()`;
+
 inChromium((browser) => {
   test("the timings that recordHistory keeps of a queue are drawn", async () => {
     const { store, announced } = sceneOn((await redis()).url);
@@ -40,6 +51,7 @@ inChromium((browser) => {
     await page.click('.timings button:text-is("Run time")');
     await holds(page, `document.querySelector('.timings [data-name="p50"]')?.title === "${percentiles[50]}"`);
     expect(new URL(page.url()).hash).toContain("timing=run");
+    await holds(page, HAS_P99); // also if all events are in one bucket, where no line can be drawn
     for (const chart of ["lines", "heat", "rate"]) await holds(page, `${COLORS(chart)} > 4`);
     expect(await page.getAttribute(".timings .chart.rate .plot", "aria-label")).toContain("40 events");
     expect(await page.locator(".timings .notice:visible").count()).toBe(0);

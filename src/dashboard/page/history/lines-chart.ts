@@ -1,7 +1,7 @@
 import type uPlot from "uplot";
 import { colorOf, h, setText } from "../dom.ts";
 import { number, time } from "../format.ts";
-import { type Overlay, timeChart } from "../series/chart.ts";
+import { LONE_POINTS, type Overlay, timeChart } from "../series/chart.ts";
 import { type Span, zoomTo } from "../series/view-state.ts";
 
 const HEIGHT_PX = 240;
@@ -70,7 +70,7 @@ export class LinesChart {
         stroke: colorOf(color),
         width: 2,
         dash: DASHES[pattern % DASHES.length]!,
-        points: { show: false },
+        points: LONE_POINTS,
       })),
       onCursor: (index) => this.#read(index),
       onSelect: zoomTo,

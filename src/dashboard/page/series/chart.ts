@@ -27,6 +27,16 @@ export interface Overlay {
   windows: readonly { name: "A" | "B"; span: Span }[];
 }
 
+/** A line needs two buckets. A bucket between empty ones gets a point. */
+export const LONE_POINTS: uPlot.Series.Points = {
+  show: false,
+  size: 5,
+  filter(chart, line) {
+    const values = chart.data[line]!;
+    return [...values.keys()].filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
+  },
+};
+
 /** A chart over time. The cursors of all charts of a page move together. */
 export function timeChart(target: HTMLElement, overlay: Overlay, settings: ChartSettings): uPlot {
   const { height, series, isLog = false, range, draw, onCursor, onSelect } = settings;
@@ -35,7 +45,8 @@ export function timeChart(target: HTMLElement, overlay: Overlay, settings: Chart
   const options: uPlot.Options = {
     width: Math.max(200, target.clientWidth),
     height,
-    padding: [10, 10, 0, 0],
+    // At the right there is room for half of a label.
+    padding: [10, 26, 0, 0],
     legend: { show: false },
     cursor: {
       sync: { key: "oriel", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },

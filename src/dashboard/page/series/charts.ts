@@ -3,7 +3,7 @@ import type { SeriesView } from "../../protocol.ts";
 import { change } from "../address.ts";
 import { colorOf, h, setText } from "../dom.ts";
 import { number, time, whole } from "../format.ts";
-import { type Overlay, timeChart } from "./chart.ts";
+import { LONE_POINTS, type Overlay, timeChart } from "./chart.ts";
 import { drawHeat } from "./heat-cells.ts";
 import { moveBy, type Span, zoomBy } from "./view-state.ts";
 
@@ -68,7 +68,7 @@ export class Charts {
         label: name,
         stroke: colorOf(`--${name}`),
         width: WIDTHS[name],
-        points: { show: false },
+        points: LONE_POINTS,
         ...(name === "max" && { dash: [3, 3] }),
       })),
       onCursor,
