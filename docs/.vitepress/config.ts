@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import llmstxt from "vitepress-plugin-llms";
@@ -13,6 +15,11 @@ export default defineConfig({
   ignoreDeadLinks: process.env.DOCS_DRAFT === "1",
   srcExclude: ["node_modules/**"],
   head: [["link", { rel: "icon", href: "data:," }]],
+  // The default themes have too little contrast.
+  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
+  buildEnd({ srcDir, outDir }) {
+    cpSync(join(srcDir, "grafana"), join(outDir, "grafana"), { recursive: true });
+  },
   themeConfig: {
     nav: [
       { text: "Start", link: "/start/install" },

@@ -7,8 +7,8 @@ type Item = DefaultTheme.SidebarItem;
 const generated = new URL("../api/typedoc-sidebar.json", import.meta.url);
 const api: Item[] = existsSync(generated) ? JSON.parse(readFileSync(generated, "utf8")) : [];
 
-/** Every page of the site. A page that is not listed fails a test. */
-export const sidebar: Item[] = [
+/** Every page of the site, without those of the API. A page that is not listed fails a test. */
+export const pages: Item[] = [
   group("Start", "start", {
     install: "Install",
     express: "Express in a minute",
@@ -67,13 +67,17 @@ export const sidebar: Item[] = [
     "why-not": "Why not a sketch?",
     "../glossary": "Glossary",
   }),
-  { text: "API", collapsed: true, items: api },
 ];
+
+export const sidebar: DefaultTheme.SidebarMulti = {
+  "/": [...pages, { text: "API", items: [{ text: "All names", link: "/api/" }] }],
+  "/api/": api,
+};
 
 function group(text: string, folder: string, pages: Record<string, string>): Item {
   const items = Object.entries(pages).map(([name, title]) => ({
     text: title,
     link: name.startsWith("../") ? name.slice(2) : `/${folder}/${name}`,
   }));
-  return { text, collapsed: true, items };
+  return { text, items };
 }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { sidebar } from "../../docs/.vitepress/sidebar.ts";
+import { pages as listedPages } from "../../docs/.vitepress/sidebar.ts";
 import { kernel, Limiter, memoryStore, slidingWindow } from "../../src/entries/index.ts";
 import { holds, inChromium, openPage, seriousFindings, type Watched } from "../dashboard/page.ts";
 import { oncePerFile } from "../harness/ends.ts";
@@ -11,7 +11,7 @@ import { buildSite, built, builtFiles, idsOf, linksOf, serveSite } from "./site.
 
 beforeAll(buildSite, 300_000);
 
-const listed = sidebar.flatMap(({ items = [], text }) => (text === "API" ? [] : items.map(({ link = "" }) => link)));
+const listed = listedPages.flatMap(({ items = [] }) => items.map(({ link = "" }) => link));
 const site = oncePerFile(async () => {
   const { url, close } = await serveSite();
   return { url, stop: close };
