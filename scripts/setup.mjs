@@ -102,8 +102,9 @@ const FOLDERS = {
 };
 
 async function installFolders() {
-  for (const [option, folder] of Object.entries(FOLDERS))
-    if (wants.has(option)) await installPackages(join(root, folder));
+  const folders = Object.keys(FOLDERS).filter((option) => wants.has(option));
+  // Together, because each of them mostly waits for the registry.
+  await Promise.all(folders.map((option) => installPackages(join(root, FOLDERS[option]))));
 }
 
 await (wants.has("--command") ? installCommandPackages() : installPackages(root));

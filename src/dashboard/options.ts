@@ -39,7 +39,8 @@ export interface DashboardOptions {
   sinks?: Readonly<Record<string, LedgerSink>> | ((name: string) => LedgerSink | undefined) | undefined;
 }
 
-type LedgerSink = Pick<Sink, "ledger">;
+/** The part of a sink that the dashboard reads. */
+export type LedgerSink = Pick<Sink, "ledger">;
 
 /** What `authorize` returns: a name, true, or false. */
 export type Authorized = boolean | string | undefined;

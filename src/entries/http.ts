@@ -1,5 +1,10 @@
-// Entry `oriel/http`: header fields, clients' addresses and middleware for limiters. Imports no framework and no
-// kernel.
+/**
+ * Entry `oriel/http`: header fields, clients' addresses and middleware for limiters. Imports no framework and no
+ * kernel.
+ *
+ * @module oriel/http
+ */
+
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export {
   type ExpressLimiterOptions,

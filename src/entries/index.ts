@@ -1,4 +1,9 @@
-// Entry `oriel` for Node and Bun. Kernels: WebAssembly with SIMD, else without, else JavaScript. Redis through ioredis.
+/**
+ * Entry `oriel` for Node and Bun. Kernels: WebAssembly with SIMD, else without, else JavaScript. Redis through ioredis.
+ *
+ * @module oriel
+ */
+
 import { kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
 

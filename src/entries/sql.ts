@@ -1,5 +1,9 @@
-// Entry `oriel/sql`: sinks for the counts of counters: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It imports no driver
-// and no kernel.
+/**
+ * Entry `oriel/sql`: sinks for the counts of counters: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It imports no driver
+ * and no kernel.
+ *
+ * @module oriel/sql
+ */
 
 export type { BucketName } from "../counter/buckets.ts";
 export type { CounterRow } from "../counter/row.ts";

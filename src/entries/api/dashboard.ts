@@ -7,6 +7,6 @@ export type { FastifyInstance, FastifyReply, FastifyRequest } from "../../dashbo
 export type { HonoLike } from "../../dashboard/adapters/hono.ts";
 export type { NodeHandler, NodeRequest, NodeResponse } from "../../dashboard/adapters/node.ts";
 export { type Dashboard, dashboard } from "../../dashboard/dashboard.ts";
-export type { Authorized, DashboardOptions } from "../../dashboard/options.ts";
+export type { Authorized, DashboardOptions, LedgerSink } from "../../dashboard/options.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../drain/sql/sink.ts";
 export * from "./stores.ts";

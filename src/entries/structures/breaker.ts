@@ -1,3 +1,8 @@
-// Entry `oriel/breaker`.
+/**
+ * Entry `oriel/breaker`.
+ *
+ * @module oriel/breaker
+ */
+
 export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/breaker.ts";

@@ -1,3 +1,8 @@
-// Entry `oriel/dashboard`.
+/**
+ * Entry `oriel/dashboard`.
+ *
+ * @module oriel/dashboard
+ */
+
 export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/dashboard.ts";

@@ -1,2 +1,7 @@
-// Entry `oriel/metrics`.
+/**
+ * Entry `oriel/metrics`.
+ *
+ * @module oriel/metrics
+ */
+
 export * from "../api/metrics.ts";

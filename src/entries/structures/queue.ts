@@ -1,3 +1,8 @@
-// Entry `oriel/queue`.
+/**
+ * Entry `oriel/queue`.
+ *
+ * @module oriel/queue
+ */
+
 export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/queue.ts";

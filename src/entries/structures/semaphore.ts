@@ -1,4 +1,8 @@
-// Entry `oriel/semaphore`, for Node: it needs the package redis-semaphore.
+/**
+ * Entry `oriel/semaphore`, for Node: it needs the package redis-semaphore.
+ *
+ * @module oriel/semaphore
+ */
 
 export type { HeldLock } from "../../lock/held.ts";
 export type { LockOptions, TryLockOptions } from "../../lock/lock-options.ts";
