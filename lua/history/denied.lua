@@ -4,18 +4,25 @@
 -- KEYS  SLOTS (7) sorted sets: id to its denials in one slot. A slot has the key of its number modulo SLOTS
 -- ARGV  1 DENIED and the id, for each id that was denied; may be empty · 2 "1" to read
 -- Reply if it was asked for: DENIED and the id, for each id of each slot
+-- Error CORRUPT names the key; nothing was written
 -- Law   A slot expires when its key is needed again. Above MAX_SLOT_IDS, the ids with the fewest denials are removed, of equal
 --       ones those that come first in the order of their bytes.
 -- Cost  O(added ids * log(MAX_SLOT_IDS)), and O(SLOTS * MAX_SLOT_IDS) to read
 -- @include layouts/history
+-- @include store/refuse
 local keys_per_step = 7
 local arguments_per_step = 2
 
 local function step(k, a, now)
   local batch, slot = ARGV[a], math.floor(now / SLOT_MS)
   local key, at = KEYS[k + slot % SLOTS], 1
-  -- A key with another type fails here, before the first write.
-  for i = 0, SLOTS - 1 do redis.call("ZCARD", KEYS[k + i]) end
+  for i = 0, SLOTS - 1 do
+    local kind = redis.call("TYPE", KEYS[k + i])
+    kind = kind.ok or kind
+    if kind ~= "zset" and kind ~= "none" then
+      return refuse("CORRUPT", 'the value of the key "' .. KEYS[k + i] .. '" is damaged: it is not a sorted set of ids')
+    end
+  end
   while at <= #batch do
     local count, text_bytes = struct.unpack(DENIED, batch, at)
     at = at + DENIED_BYTES + text_bytes

@@ -88,3 +88,17 @@ test("above 1000 ids of a slot, those with the fewest denials are removed, in al
   expect(found.size).toBe(1000);
   expect([...found.values()].filter((count) => count === 5)).toHaveLength(200);
 });
+
+test("a value of another kind in any slot is CORRUPT, and the error names its key", async () => {
+  for (const { store, clear } of stores)
+    for (let slot = 0; slot < 7; slot++) {
+      await clear();
+      const base = store.keyOf("denied");
+      await store.run(lines, `${base}:${slot}`, { line: "foreign", isWanted: false });
+      for (const added of [new Map(), new Map([["a", 1]])]) {
+        const call = store.run(denied, base, { added, isWanted: true });
+        await expect(call).rejects.toMatchObject({ code: "CORRUPT", applied: "no" });
+        await expect(call).rejects.toThrow(`"${base}:${slot}" is damaged`);
+      }
+    }
+});

@@ -1,3 +1,4 @@
+import { corruptError } from "../../errors.ts";
 import {
   DENIED_BYTES,
   DENIED_COUNT_AT,
@@ -7,7 +8,7 @@ import {
   SLOTS,
 } from "../../generated/layouts/history.ts";
 import { deniedScript } from "../../generated/scripts/history.ts";
-import type { Operation } from "../../store/contract.ts";
+import type { Keyspace, Operation } from "../../store/contract.ts";
 import { textBytes } from "../../store/memory/heap-bytes.ts";
 
 /** Ids with their numbers of denials. */
@@ -39,8 +40,9 @@ export const denied: Operation<DeniedInput, Denials> = {
     const slot = Math.floor(nowMs / SLOT_MS);
     const slotKeys = Array.from({ length: SLOTS }, (_, i) => `${base}:${i}`);
     const key = slotKeys[slot % SLOTS]!;
+    const slots = slotKeys.map((each) => denialsIn(keys, each));
     if (added.size > 0) {
-      const counts = new Map(keys.get(key) as Denials | undefined);
+      const counts = new Map(slots[slot % SLOTS]);
       for (const [id, count] of cut(added)) counts.set(id, (counts.get(id) ?? 0) + count);
       const kept = new Map([...sorted(counts)].slice(0, MAX_SLOT_IDS));
       let bytes = 0;
@@ -48,9 +50,17 @@ export const denied: Operation<DeniedInput, Denials> = {
       keys.set(key, kept, bytes, (slot + SLOTS) * SLOT_MS);
     }
     if (!isWanted) return new Map();
-    return sorted(slotKeys.flatMap((each) => [...((keys.get(each) as Denials | undefined) ?? [])]));
+    return sorted(slotKeys.flatMap((each) => [...denialsIn(keys, each)]));
   },
 };
+
+/** Throws CORRUPT if the value is not that of a slot. */
+function denialsIn(keys: Keyspace, key: string): Denials {
+  const value = keys.get(key) ?? new Map();
+  const isSlot = value instanceof Map && [...value].every(([id, n]) => typeof id === "string" && typeof n === "number");
+  if (!isSlot) throw corruptError(key, "it is not a sorted set of ids");
+  return value;
+}
 
 /** Sums of the counts of each id. An id that has a lone surrogate has the replacement character there, as in UTF-8. */
 function cut(counts: Denials): [id: string, count: number][] {

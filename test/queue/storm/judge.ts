@@ -37,7 +37,10 @@ export function judge({ notes, ended, dead, maxAttempts }: Evidence): string[] {
     const { by, id, attempt, fates } = each;
     const name = `${id}, delivery ${attempt} of ${by}`;
     if (attempt > maxAttempts) wrong.push(`${name}: more than ${maxAttempts}`);
-    if (ended.has(by) && fates.length !== 1) wrong.push(`${name}: ended ${fates.length} times: ${fates}`);
+    // The last delivery lapsed, and its own worker moved it to the dead letters. Its handler then completed it after all.
+    const isLateDone = each.isDone && attempt === maxAttempts && `${fates}` === "dead,completed";
+    if (ended.has(by) && fates.length !== 1 && !isLateDone)
+      wrong.push(`${name}: ended ${fates.length} times: ${fates}`);
     if (each.isDone && buried.has(id)) wrong.push(`${name}: done, and dead`);
     for (const other of all) {
       if (other === each || other.id !== id) continue;
