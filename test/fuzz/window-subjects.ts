@@ -60,7 +60,8 @@ export const lockedWindow: Subject = {
   drives: ["LockedWindow"],
   keys: [/^sw_counter_bytes:\{NAME\}$/, /^(mutex|fence|waiting):oriel:\{sw_counter_bytes:NAME\}$/],
   open(store, key, span = "1m"): Driven {
-    const window = new LockedWindow(store, key, { span, wait: 500, lease: "2s" });
+    // Less than the lease, so a lock that is not released is found, and more than a busy machine stands still.
+    const window = new LockedWindow(store, key, { span, wait: 1500, lease: "2s" });
     return {
       reported: [],
       async seed() {
