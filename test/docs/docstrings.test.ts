@@ -1,22 +1,9 @@
 // Every public name is described where it is declared, and every option on a page.
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { isPrivate, PublicTypes } from "../types/public-types.ts";
+import { ENTRIES, isPrivate, PublicTypes } from "../types/public-types.ts";
 import { pages, textOf } from "./blocks.ts";
 
-const STRUCTURES = [
-  "series",
-  "limiter",
-  "lock",
-  "counters",
-  "queue",
-  "breaker",
-  "metrics",
-  "fleet",
-  "semaphore",
-  "dashboard",
-];
-const ENTRIES = ["index", "js", "slim", "kernel", "http", "sql", ...STRUCTURES.map((name) => `structures/${name}`)];
 /** Options that oriel passes to clients, stores and sinks. Their docstrings are for the authors of those. */
 const PASSED = ["SendOptions", "RunOptions", "RowsQuery", "SinkCallOptions"];
 const types = new PublicTypes(ENTRIES);

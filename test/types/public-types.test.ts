@@ -1,21 +1,8 @@
 // The package in an editor: every type that a signature names can be imported, and options take their documented values.
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { isPrivate, type PublicName, PublicTypes } from "./public-types.ts";
+import { ENTRIES, isPrivate, type PublicName, PublicTypes } from "./public-types.ts";
 
-const STRUCTURES = [
-  "series",
-  "limiter",
-  "lock",
-  "counters",
-  "queue",
-  "breaker",
-  "metrics",
-  "fleet",
-  "semaphore",
-  "dashboard",
-];
-const ENTRIES = ["index", "js", "slim", "kernel", "http", "sql", ...STRUCTURES.map((name) => `structures/${name}`)];
 const types = new PublicTypes(ENTRIES);
 
 /** The types that a public declaration names, and the names of values whose type it takes (`typeof`). */

@@ -2,6 +2,29 @@ import { join, relative } from "node:path";
 import ts from "typescript";
 import { root } from "../house/sources.ts";
 
+const STRUCTURES = [
+  "series",
+  "limiter",
+  "lock",
+  "counters",
+  "queue",
+  "breaker",
+  "metrics",
+  "fleet",
+  "semaphore",
+  "dashboard",
+];
+/** The entries of the package, as files below src/entries/. */
+export const ENTRIES = [
+  "index",
+  "js",
+  "slim",
+  "kernel",
+  "http",
+  "sql",
+  ...STRUCTURES.map((name) => `structures/${name}`),
+];
+
 /** An exported name of an entry, and its declaration as a user's editor sees it. */
 export interface PublicName {
   name: string;
