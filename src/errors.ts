@@ -46,6 +46,8 @@ export class OrielError extends Error {
   readonly code: OrielErrorCode;
   readonly transient: boolean;
   readonly applied: "no" | "unknown";
+  /** The address of the page that says what this code means and what to do. It is enumerable, so that consoles print it. */
+  readonly help: string;
   /** Only for an open circuit (OPEN): time in ms after which another call is worthwhile. */
   declare readonly retryAfterMs: number | undefined;
   /** The class or function that was called: "Series", "Limiter", "redisStore". */
@@ -64,6 +66,7 @@ export class OrielError extends Error {
     this.code = code;
     this.transient = transient;
     this.applied = applied;
+    this.help = `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${textOf(code).toLowerCase()}`;
     // Absent properties are not printed.
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     if (place?.structure !== undefined) this.structure = place.structure;
@@ -73,11 +76,6 @@ export class OrielError extends Error {
     this.#detail = message;
   }
 
-  /** The address of the page that says what this code means and what to do. */
-  get help(): string {
-    return `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${this.code.toLowerCase()}`;
-  }
-
   /** The message without its place, for an error that adds details or another place. */
   static detailOf(error: OrielError): string {
     // Without the name of the class, which bundlers would then rename (`_OrielError`), and Node would print.
@@ -85,7 +83,7 @@ export class OrielError extends Error {
   }
 }
 
-/** The message as text. A message of another type, such as a symbol, must not make the constructor throw. */
+/** A message or code as text. One of another type, such as a symbol, must not make the constructor throw. */
 function textOf(message: unknown): string {
   return typeof message === "string" ? message : show(message);
 }

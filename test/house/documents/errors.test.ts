@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { OrielError } from "../../../src/errors.ts";
 import { CLIENT_REASONS } from "../../../src/store/health/client-reasons.ts";
@@ -58,6 +60,24 @@ test("an error names its section", () => {
   // The anchor that GitHub makes from the heading.
   for (const code of Object.keys(EXAMPLES) as (keyof typeof EXAMPLES)[])
     expect(new OrielError(code, "no").help).toBe(`${pages}#${code.toLowerCase()}`);
+});
+
+test("Node prints the address of an uncaught error", () => {
+  const program = `
+    import { OrielError } from "./src/errors.ts";
+    throw new OrielError("LATE", "too old");
+  `;
+  const args = ["--import", "tsx", "--input-type=module", "-e", program];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toContain(`help: '${new OrielError("LATE", "too old").help}'`);
+});
+
+test("consoles and loggers print the address, and the message is without it", () => {
+  const error = new OrielError("LATE", "too old");
+  expect(inspect(error)).toContain(error.help);
+  expect(JSON.stringify({ ...error, message: error.message })).toContain(`"help":"${error.help}"`);
+  expect(error.message).toBe("too old");
 });
 
 test("docs/errors.md has the message and the advice of every error that a server restricts calls with", () => {
