@@ -9,6 +9,10 @@ export const constants = {
   SLOT_MS: 600_000,
   // Slots that are kept: the one that is filled, and those of the hour before.
   SLOTS: 7,
+  // Entries of the stream of operators' actions: two for each action. The oldest are removed.
+  MAX_ACTION_ENTRIES: 1000,
+  // Entries that a repeated entry is searched in.
+  RECENT_ENTRIES: 16,
   // Ids of one slot. Above this number, those with the fewest denials are removed.
   MAX_SLOT_IDS: 1000,
 };

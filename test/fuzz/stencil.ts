@@ -8,7 +8,8 @@ import type { Subject } from "./subject.ts";
 type Content =
   | { type: "string"; bytes: Buffer }
   | { type: "hash"; fields: [name: Buffer, value: Buffer][] }
-  | { type: "zset"; members: [member: Buffer, score: number][] };
+  | { type: "zset"; members: [member: Buffer, score: number][] }
+  | { type: "stream" };
 
 export interface StencilKey {
   key: string;
@@ -64,6 +65,7 @@ async function contentOf(client: Redis, key: string): Promise<Content | undefine
     const flat = (await client.callBuffer("HGETALL", key)) as Buffer[];
     return { type, fields: pairs(flat) };
   }
+  if (type === "stream") return { type };
   if (type !== "zset") throw new Error(`${key} is a ${type}`);
   const flat = (await client.zrangeBuffer(key, 0, "-1", "WITHSCORES")) as Buffer[];
   return { type, members: pairs(flat).map(([member, score]) => [member, Number(score)]) };
@@ -123,6 +125,7 @@ export function damaged(
     return all(`${bytes.length} bytes ${shown(bytes)}`, ["SET", key, bytes], ...expire);
   }
   if (content.type === "hash") return inHash(random, key, content.fields);
+  if (content.type === "stream") return inStream(random, key);
   return inSet(random, key, content.members);
 }
 
@@ -167,6 +170,13 @@ function inSet(random: Random, key: string, members: readonly [Buffer, number][]
   }
   const hostile = hostileScore(random, score);
   return { damage: { key, how: `${shown(member)} at ${hostile}`, row }, commands: [["ZADD", key, hostile, member]] };
+}
+
+/** A foreign entry, or a last id that no clock gives. */
+function inStream(random: Random, key: string) {
+  const id = random.pick(["*", "18446744073709551615-18446744073709551615", "99999999999999-18446744073709551615"]);
+  const command = ["XADD", key, id, junk(random, random.int(0, 9)), junk(random, random.int(0, 9))];
+  return { damage: { key, how: `an entry ${id}`, row: undefined }, commands: [command] };
 }
 
 /** For a queue's `messages`: the message it belongs to, or none if it belongs to all. */

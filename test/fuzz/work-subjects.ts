@@ -1,5 +1,6 @@
 import { shardKeys } from "../../src/counter/format/layout.ts";
 import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/entries/index.ts";
+import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
 import { keysOfShard, shardOf, timesKeys } from "../../src/queue/format/layout.ts";
@@ -181,7 +182,7 @@ export const lists: Subject = {
   name: "lists",
   called: /./,
   drives: [],
-  keys: [/^oriel:\{NAME\}:(structures|processes)(:times)?$/, /^oriel:\{NAME\}:(actions|ids:\d)$/],
+  keys: [/^oriel:\{NAME\}:(structures|processes)(:times)?$/, /^oriel:\{NAME\}:(openings|actions|ids:\d)$/],
   open(store, name): Driven {
     const base = store.keyOf(name);
     const own = { process: "p", version: "1", record: "{}" };
@@ -189,7 +190,8 @@ export const lists: Subject = {
     const listed = (table: string) => store.run(list, `${base}:${table}`, "0");
     const seed = async () => {
       await store.run(announce, base, { ...own, structures });
-      await store.run(lines, `${base}:actions`, { line: "{}", isWanted: true });
+      await store.run(lines, `${base}:openings`, { line: "{}", isWanted: true });
+      await store.run(actions, `${base}:actions`, { entry: { id: "1" }, isWanted: false });
       await store.run(denied, `${base}:ids`, { added: new Map([["a", 1]]), isWanted: false });
     };
     return {
@@ -201,7 +203,9 @@ export const lists: Subject = {
         "list processes": () => listed("processes"),
         "deny ids": () => store.run(denied, `${base}:ids`, { added: new Map([["b", 2]]), isWanted: false }),
         "denied ids": () => store.run(denied, `${base}:ids`, { added: new Map(), isWanted: true }),
-        actions: () => store.run(lines, `${base}:actions`, { line: "{}", isWanted: true }),
+        openings: () => store.run(lines, `${base}:openings`, { line: "{}", isWanted: true }),
+        act: () => store.run(actions, `${base}:actions`, { entry: { id: "2" }, isWanted: false }),
+        actions: () => store.run(actions, `${base}:actions`, { entry: undefined, isWanted: true }),
       },
       async check() {
         await seed();

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
 import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
@@ -39,6 +40,52 @@ test("lists are the same in all forms after any lines, over the bound and the ex
     ),
     { numRuns: runs(25) },
   );
+});
+
+test("streams of actions are the same in all forms after any entries, the expiry and a step of the clock", async () => {
+  const text = fc.constantFrom("", "a", "é𝄞", "\ud800", "\u0000", "x".repeat(600));
+  const goneMs = fc.constantFrom(0, 0, 1, 60_000, -60_000, 7_776_000_001);
+  const step = fc.tuple(goneMs, fc.option(fc.tuple(fc.nat(20), text)), fc.boolean());
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
+      for (const each of stores) await each.clear();
+      let { nowMs } = stores[0]!.clock;
+      for (const [ms, added, isWanted] of steps) {
+        nowMs += ms;
+        const entry = added ? { id: String(added[0]), target: added[1] } : undefined;
+        const found = await onAll(nowMs, ({ store }) =>
+          store.run(actions, store.keyOf("actions"), { entry, isWanted }),
+        );
+        if (entry && isWanted) expect(found.slice(0, 16).map(([, fields]) => fields.id)).toContain(entry.id);
+      }
+    }),
+    { numRuns: runs(20) },
+  );
+});
+
+test("the oldest actions are removed above 1000 entries", async () => {
+  for (const each of stores) await each.clear();
+  const found = await onAll(stores[0]!.clock.nowMs, async ({ store }) => {
+    const add = (id: string, isWanted: boolean) =>
+      store.run(actions, store.keyOf("actions"), { entry: { id }, isWanted });
+    await Promise.all(Array.from({ length: 1010 }, (_, i) => add(String(i), false)));
+    return add("last", true);
+  });
+  expect(found.map(([, { id }]) => id)).toEqual(["last", ...Array.from({ length: 999 }, (_, i) => String(1009 - i))]);
+});
+
+test("an action that is sent again is not added again", async () => {
+  for (const each of stores) await each.clear();
+  const { nowMs } = stores[0]!.clock;
+  const add = (id: string) =>
+    onAll(nowMs, ({ store }) =>
+      store.run(actions, store.keyOf("actions"), { entry: { id, outcome: "done" }, isWanted: true }),
+    );
+  await add("a");
+  for (let i = 0; i < 15; i++) await add(`b${i}`);
+  expect((await add("a")).map(([, { id }]) => id).filter((id) => id === "a")).toHaveLength(1);
+  await add("c");
+  expect((await add("a")).map(([, { id }]) => id).filter((id) => id === "a")).toHaveLength(2);
 });
 
 const SLOT_MS = 600_000;
@@ -87,6 +134,20 @@ test("above 1000 ids of a slot, those with the fewest denials are removed, in al
   const found = await add(1000, 1400, (i) => (i % 2 === 0 ? 1 : 5));
   expect(found.size).toBe(1000);
   expect([...found.values()].filter((count) => count === 5)).toHaveLength(200);
+});
+
+test("a value of another kind is no stream of actions, and the error names its key", async () => {
+  for (const { store, clear } of stores) {
+    await clear();
+    const key = store.keyOf("actions");
+    await store.run(lines, key, { line: "foreign", isWanted: false });
+    for (const entry of [undefined, { id: "a" }])
+      await expect(store.run(actions, key, { entry, isWanted: true })).rejects.toMatchObject({
+        code: "CORRUPT",
+        applied: "no",
+        message: expect.stringContaining(`"${key}" is damaged`),
+      });
+  }
 });
 
 test("a value of another kind in any slot is CORRUPT, and the error names its key", async () => {

@@ -1,6 +1,6 @@
 import { setAside } from "../../src/counter/steps/set-aside.ts";
-import { actionsKeyOf } from "../../src/dashboard/actions.ts";
 import { Lock, ReadWriteLock, Series } from "../../src/entries/index.ts";
+import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
 import { serverStats, serverStatsFar } from "../../src/journal/steps/server-stats.ts";
@@ -82,11 +82,18 @@ async function farWindow(store: Store, name: string) {
 }
 
 async function historySteps(store: Store, name: string) {
-  const key = actionsKeyOf({ keyOf: () => store.keyOf(`${name} dashboard`) });
+  const key = store.keyOf(`${name} openings`);
   for (const line of ["reset é", "reset é", "block"]) await store.run(lines, key, { line, isWanted: false });
   const { list } = await store.run(lines, key, { line: "", isWanted: true });
+  const log = store.keyOf(`${name} actions`);
+  for (const target of ["é", "é", ""]) await store.run(actions, log, { entry: { target }, isWanted: false });
+  const done = await store.run(actions, log, { entry: undefined, isWanted: true });
   const base = store.keyOf(`${name} ids`);
   for (const id of ["a", "b", "a", "é𝄞"]) await store.run(denied, base, { added: new Map([[id, 2]]), isWanted: false });
   const ids = await store.run(denied, base, { added: new Map(), isWanted: true });
-  return { ids: [...ids], lines: list.split("\n").map((line) => line.replace(/^\d+ /, "")) };
+  return {
+    ids: [...ids],
+    done: done.map(([, fields]) => fields),
+    lines: list.split("\n").map((line) => line.replace(/^\d+ /, "")),
+  };
 }

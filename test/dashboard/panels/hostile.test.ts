@@ -9,7 +9,7 @@ import {
   recordHistory,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { lines } from "../../../src/history/steps/lines.ts";
+import { actions } from "../../../src/history/steps/actions.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage } from "../page.ts";
@@ -93,15 +93,17 @@ inChromium((browser) => {
     const made = ["log", "log:v2", long].map((name) => new DelayQueue(store, name));
     for (const queue of made) await queue.counts();
     await announced(made.length);
-    const logged = (name: string, target: string, more: object = {}) =>
-      JSON.stringify({ id: target, action: "redriveAll", kind: "DelayQueue", name, target, by: null, ...more });
-    for (const line of [
+    const logged = (name: string, target: string, more: object = {}) => ({
+      ...{ id: target, action: "redriveAll", kind: "DelayQueue", name, target },
+      ...more,
+    });
+    for (const entry of [
       logged("log", "of log"),
       logged("log:v2", "of v2", { by: "ada" }),
       logged("log…", "of dots"),
       logged(`${"x".repeat(200)}…`, "of long"),
     ])
-      await store.run(lines, actionsKeyOf(store), { line, isWanted: false });
+      await store.run(actions, actionsKeyOf(store), { entry, isWanted: false });
     const { url } = await siteOf(store, { allowActions: true });
     const { page, troubles } = await openPage(await browser());
     for (const [name, target, text] of [
