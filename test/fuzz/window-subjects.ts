@@ -1,9 +1,13 @@
 import { LockedWindow, Series, type SeriesOptions } from "../../src/entries/index.ts";
+import { serverStatsFar } from "../../src/journal/steps/server-stats.ts";
+import { placeOf } from "../../src/place.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const SEEDED = [1, 2, 3, 4, 5];
+const WINDOW = { closed: "both", spanMs: 60_000, atMs: undefined, newest: undefined } as const;
+const FAR = { ...WINDOW, valueType: 0, percentiles: [50, 99] };
 
 /** Three chunks, two of them closed, and a summary. */
 function seriesSubject(name: string, options: SeriesOptions): Subject {
@@ -30,6 +34,11 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
           record: () => series.record(1, isEvent ? at() : undefined),
           "record again": () => series.record(2, isEvent ? at() : undefined),
           "stats on the server": () => series.stats({ where: "server" }),
+          // A series takes this step only after one that did not reach far enough.
+          "far stats on the server": () =>
+            placeOf("Series", store, key).run("stats", () =>
+              store.run(serverStatsFar, store.keyOf(key), { ...FAR, clock: isEvent ? 1 : 0 }),
+            ),
           "stats approximately": () =>
             new Series(store, key, { retention: span, ...options }).stats({ approximate: { rankError: 0.1 } }),
           recordAndGet: () => series.recordAndGet(3, at()),
