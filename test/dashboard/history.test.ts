@@ -156,7 +156,7 @@ test("foreign values of a history's keys are errors of one structure, and a limi
   await raw.send([["SET", `${deniedKey(store, "bare")}:0`, "no set"]]);
   raw.close();
   await expect(store.run(denied, deniedKey(store, "bare"), { added: new Map(), isWanted: true })).rejects.toThrow(
-    /WRONGTYPE/,
+    /is damaged: it is not a sorted set of ids/,
   );
   expect((await get(board, `api/part?id=${id}&part=denied`)).status).toBe(500);
   expect((await get(board, "api/overview")).status).toBe(200);
