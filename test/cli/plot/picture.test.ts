@@ -41,7 +41,7 @@ const amount = fc.oneof(
   fc.constant(0),
   fc.double({ min: 1e-6, max: 1e9, noNaN: true }),
   fc.double({ min: -100, max: 100, noNaN: true }),
-  fc.constant(Number.NaN),
+  fc.double({ noDefaultInfinity: true }), // of any size, NaN too
 );
 const key = fc.oneof(fc.string({ unit: "grapheme", maxLength: 80 }), fc.constantFrom("2xx", "W".repeat(60), '"><&'));
 
@@ -88,6 +88,7 @@ test.each([
   ["0 and positive ones 100 apart", [0, 1, 100], true],
   ["a negative value", [-1, 1, 1000], false],
   ["nothing but 0", [0, 0, 0], false],
+  ["the least numbers above and below 0", [0, 5e-324, -5e-324], false],
 ])("auto, %s: logarithmic %s", (_what, values, isLog) => {
   const svg = draw(specOf([row(1, values), row(2, values)]));
   expect(svg.includes("latency_ms, logarithmic")).toBe(isLog);

@@ -19,7 +19,9 @@ export function timeAxis(fromMs: number, toMs: number, rangePx: readonly [number
     const dates = scale.ticks(count);
     const label = tickFormat(dates, fromMs, toMs);
     const ticks = dates.map((date) => ({ x: scale(date), label: label(date) }));
-    if (count === 1 || haveRoom(ticks, sizePx)) return { xOf: (atMs) => scale(atMs), ticks };
+    if (haveRoom(ticks, sizePx)) return { xOf: (atMs) => scale(atMs), ticks };
+    // The scale may give more ticks than it was asked for.
+    if (count === 1) return { xOf: (atMs) => scale(atMs), ticks: ticks.slice(0, 1) };
   }
 }
 

@@ -6,7 +6,7 @@ export type ScaleChoice = "auto" | "linear" | "log";
 
 export interface ValueAxis {
   readonly isLog: boolean;
-  /** False for values that this axis cannot show: NaN, and on a logarithmic one those below 0. */
+  /** False for values that this axis cannot show: NaN, those beyond 1e300, and on a logarithmic one those below 0. */
   has(value: number): boolean;
   yOf(value: number): number;
   readonly ticks: readonly { readonly y: number; readonly label: string }[];
@@ -20,7 +20,12 @@ const TICK_GAP_PX = 62;
 /** Labels of a logarithmic axis that are nearer than this are left out. */
 const MIN_TICK_GAP_PX = 20;
 
-/** An axis for these values from `bottomPx` up to `topPx`. Values that are not finite do not count. */
+/** Larger values, and their multiples in smaller units, are near the end of what a double holds. */
+const MAX_SHOWN = 1e300;
+
+const isShown = (value: number) => Math.abs(value) <= MAX_SHOWN;
+
+/** An axis for these values from `bottomPx` up to `topPx`. Values that no axis can show do not count. */
 export function valueAxis(
   values: readonly number[],
   unit: Unit,
@@ -37,7 +42,7 @@ export function valueAxis(
 function rangeOf(values: readonly number[]): [min: number, max: number] | null {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
-    if (!Number.isFinite(value)) continue;
+    if (!isShown(value)) continue;
     min = Math.min(min, value);
     max = Math.max(max, value);
   }
@@ -54,13 +59,17 @@ function linearAxis([min, max]: readonly [number, number], unit: Unit, range: re
     y: scale(tick),
     label: tick === 0 ? "0" : format(tick) + label,
   }));
-  return { isLog: false, has: Number.isFinite, yOf: (value) => scale(value / size), ticks };
+  return { isLog: false, has: isShown, yOf: (value) => scale(value / size), ticks };
 }
+
+/** Steps between smaller values are near the least number that a double holds. */
+const MIN_LINEAR = 1e-300;
 
 /** From 0, unless the values vary little. A constant is in the middle; labels cannot show smaller differences. */
 function linearEnds(min: number, max: number): [number, number] {
+  if (Math.max(-min, max) < MIN_LINEAR) return [0, 1];
   if (max - min <= Math.max(-min, max) * 1e-9)
-    return min === 0 ? [0, 1] : [min - Math.abs(min) * 0.1, max + Math.abs(max) * 0.1];
+    return [min - Math.abs(min) * 0.1, max + Math.abs(max) * 0.1];
   if (min > 0 && min < max * 0.6) return [0, max];
   return max < 0 && max > min * 0.6 ? [min, 0] : [min, max];
 }
@@ -83,7 +92,7 @@ function logAxis(
     const y = scale(value);
     if (ticks.every((tick) => Math.abs(tick.y - y) >= MIN_TICK_GAP_PX)) ticks.push({ y, label });
   }
-  const has = (value: number) => Number.isFinite(value) && value >= 0;
+  const has = (value: number) => isShown(value) && value >= 0;
   return { isLog: true, has, yOf: (value) => (value === 0 ? bottomPx : scale(value)), ticks };
 }
 
