@@ -42,7 +42,9 @@ export async function benchDashboard(redisUrl: string, options: DashboardOptions
     aheadMs += 5001; // a hundred structures announce themselves every 5 s
     await all[0]!.record(1);
   }
-  const site = await siteOf(store);
+  // Its calls are FCALL and the load's are EVALSHA, so that the server's statistics of commands tell them apart.
+  const watching = redisStore(redisUrl, { scripting: "functions" });
+  const site = await siteOf(watching);
   try {
     const rows = await costs(redis, site.url, load, options);
     rows.push(...(await browserRows(site.url, options.structures)));
@@ -51,7 +53,9 @@ export async function benchDashboard(redisUrl: string, options: DashboardOptions
       title: `An open dashboard beside ${VISIBLE} loaded series and a limiter, of ${options.structures} series`,
       rows,
       notes: [
-        "share: the server's CPU time (INFO cpu) with open pages, less that of the phases before and after without, by the latter.",
+        "share: of one core, which is all that a server of Redis uses for commands.",
+        "calls: the server's time in the dashboard's commands (INFO commandstats: FCALL and INFO; the load sends EVALSHA).",
+        "all: the server's CPU time with an open page, less that of as many events in the phases before and after. It has the sockets, too. Its noise is half of the difference of the phases before and after. Each is the median of all turns.",
         "Frames and the first chart: in headless Chromium, without a graphics card, beside the load's own process.",
       ],
     };
@@ -60,6 +64,7 @@ export async function benchDashboard(redisUrl: string, options: DashboardOptions
     await site.close();
     await Promise.all(all.map((each) => each.close()));
     await redis.flushall();
+    await watching.close();
     await store.close();
     await redis.quit();
   }
@@ -99,7 +104,7 @@ async function costs(redis: Redis, url: string, load: Load, { turns, phaseMs }: 
   };
   const rows: Row[] = [];
   for (const [what, open] of Object.entries(pages)) {
-    const shares: number[] = [];
+    const shares: Record<"calls" | "all" | "noise" | "load", number>[] = [];
     const rates: number[] = [];
     for (let turn = 0; turn < turns; turn++) {
       const before = await phase(redis, load, phaseMs);
@@ -109,25 +114,48 @@ async function costs(redis: Redis, url: string, load: Load, { turns, phaseMs }: 
       page.abort();
       await watching.catch(() => {});
       const after = await phase(redis, load, phaseMs);
-      const without = (before.cpuMs / before.count + after.cpuMs / after.count) / 2;
-      shares.push(during.cpuMs / during.count / without - 1);
+      const [first, last] = [before.cpuMs / before.count, after.cpuMs / after.count];
+      const without = (first + last) / 2;
+      shares.push({
+        calls: during.callsMs / phaseMs,
+        all: (during.cpuMs - without * during.count) / phaseMs,
+        noise: ((Math.abs(first - last) / 2) * during.count) / phaseMs,
+        load: (without * during.count) / phaseMs,
+      });
       rates.push((during.count * 1000) / phaseMs);
     }
-    rows.push({ what: `Redis beside ${what}`, eventsPerSecond: median(rates), share: median(shares), ms: "" });
+    const eventsPerSecond = median(rates);
+    const share = (of: keyof (typeof shares)[0]) => median(shares.map((each) => each[of]));
+    rows.push({ what: `the load, without the ${what}`, eventsPerSecond, share: share("load"), ms: "" });
+    rows.push({ what: `calls of the ${what}`, eventsPerSecond, share: share("calls"), ms: "" });
+    rows.push({ what: `all of the ${what}`, eventsPerSecond, share: share("all"), ms: "" });
+    rows.push({ what: "  its noise", eventsPerSecond, share: share("noise"), ms: "" });
   }
   return rows;
 }
 
-async function phase(redis: Redis, load: Load, phaseMs: number): Promise<{ cpuMs: number; count: number }> {
-  const [from, counted] = [await cpuMsOf(redis), load.count];
-  await sleep(phaseMs);
-  return { cpuMs: (await cpuMsOf(redis)) - from, count: Math.max(1, load.count - counted) };
+interface Used {
+  cpuMs: number;
+  /** In commands of the dashboard. */
+  callsMs: number;
 }
 
-async function cpuMsOf(redis: Redis): Promise<number> {
-  const text = await redis.info("cpu");
-  const of = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(text)?.[1]);
-  return 1000 * (of("used_cpu_user") + of("used_cpu_sys"));
+async function phase(redis: Redis, load: Load, phaseMs: number): Promise<Used & { count: number }> {
+  const [from, counted] = [await usedBy(redis), load.count];
+  await sleep(phaseMs);
+  const to = await usedBy(redis);
+  const count = Math.max(1, load.count - counted);
+  return { cpuMs: to.cpuMs - from.cpuMs, callsMs: to.callsMs - from.callsMs, count };
+}
+
+async function usedBy(redis: Redis): Promise<Used> {
+  const text = (await redis.info("cpu")) + (await redis.info("commandstats"));
+  const cpuOf = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(text)?.[1]);
+  const usOf = (name: string) => Number(new RegExp(`^cmdstat_${name}:.*usec=(\\d+)`, "m").exec(text)?.[1] ?? 0);
+  return {
+    cpuMs: 1000 * (cpuOf("used_cpu_user") + cpuOf("used_cpu_sys")),
+    callsMs: (usOf("fcall") + usOf("info")) / 1000,
+  };
 }
 
 /** As the page's script: a stream with the rows on the screen. */

@@ -22,7 +22,15 @@ test("registry: both stores with and without it, and one announcement of all str
 test("dashboard: the server's share beside each page, frames, and the first chart", async () => {
   const { rows } = await benchDashboard(server.url, SMALL_DASHBOARD);
   const shares = rows.filter(({ share }) => typeof share === "number");
-  expect(shares.map(({ what }) => what)).toEqual(["Redis beside overview", "Redis beside series view"]);
+  const rowsOf = (page: string) => [
+    `the load, without the ${page}`,
+    `calls of the ${page}`,
+    `all of the ${page}`,
+    "  its noise",
+  ];
+  expect(shares.map(({ what }) => what)).toEqual([...rowsOf("overview"), ...rowsOf("series view")]);
+  for (const { what, share } of shares)
+    if (/^(the load|calls)/.test(String(what))) expect(Number(share)).toBeGreaterThan(0);
   for (const { eventsPerSecond } of shares) expect(Number(eventsPerSecond)).toBeGreaterThan(0);
   const times = rows.filter(({ ms }) => typeof ms === "number");
   expect(times.length).toBe(findChromium() ? rows.length - shares.length : 0);
