@@ -91,6 +91,8 @@ const WRONG = [
   "oriel ls --spann 1m",
   "oriel lss | cat",
   "npm run nothing",
+  "npm run bench -- --only nothing",
+  "npm run bench -- --smal",
   "npm install oriel-nothing && true",
   "npx oriel top --sort",
   "npx vite",
@@ -120,7 +122,7 @@ async function ended({ name, code, flags, server = "" }: Runnable) {
     env: {
       ...knownNames(),
       ...{ PATH: bin, FOLDER: own, ORIEL: builtProgram(CLI), NO_COLOR: "1" },
-      ...{ FAILS: flags.includes("fails") ? "yes" : "", BENCH_CALLS: join(own, "bench-calls") },
+      ...{ FAILS: flags.includes("fails") ? "yes" : "" },
       ...{ PORT: places["localhost:3000"]!.split(":")[1], REDIS_URL: (await redis()).url },
     },
     detached: true, // a group, which is killed with all that the block has started

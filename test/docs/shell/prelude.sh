@@ -49,10 +49,21 @@ npm() {
     start | test) listed "$1" "$SCRIPTS" ;;
     run)
       listed "$2" "$SCRIPTS"
-      [[ "$2" != bench ]] || echo "${*:4}" >>"$BENCH_CALLS"
+      [[ "$2" != bench ]] || bench "${@:4}"
       ;;
     *) fail "no rule for npm $*" ;;
   esac
+}
+
+bench() {
+  while (($#)); do
+    case "$1" in
+      --only) listed "$2" "$BENCHES" && shift ;;
+      --output) shift ;;
+      *) listed "$1" "$BENCH_OPTIONS" ;;
+    esac
+    shift
+  done
 }
 
 # Each package is oriel, or one that the tests install.

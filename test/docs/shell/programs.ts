@@ -49,7 +49,10 @@ export function knownNames(): Record<string, string> {
     .map((folder) => `${folder}/package.json`)
     .filter((path) => existsSync(join(root, path)))
     .flatMap((path) => Object.keys({ ...json(path).dependencies, ...json(path).devDependencies }));
+  const bench = readFileSync(join(root, "bench/main.ts"), "utf8");
   return {
+    BENCHES: [...bench.matchAll(/^ {2}(\w+): \(/gm)].map(([, name]) => name).join(" "),
+    BENCH_OPTIONS: [...bench.matchAll(/^ {6}(\w+): \{ type/gm)].map(([, name]) => `--${name}`).join(" "),
     SCRIPTS: Object.keys(scripts).join(" "),
     PACKAGES: ["oriel", "npm:oriel", ...new Set(packages)].join(" "),
     REPOSITORY: repository.url.replace(/^git\+|\.git$/g, ""),
