@@ -12,12 +12,12 @@ table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabula
 th, td { padding: 2px 12px 2px 0; border-bottom: 1px solid var(--line); text-align: left; }
 .number { text-align: right; }
 .wide { overflow-x: auto; }
-.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 1.5rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.5rem; }
 figure { margin: 0; }
 figcaption { font-weight: 600; margin-bottom: .3rem; }
-svg { width: 100%; max-width: 680px; height: auto; }
-svg text { font-size: 12px; fill: var(--text); }
-svg text.label { text-anchor: end; fill: var(--soft); }
+svg { width: 100%; max-width: 400px; height: auto; }
+svg text { font-size: 13px; fill: var(--text); }
+svg text.label { fill: var(--soft); }
 svg rect { fill: var(--bar); }
 svg rect.own { fill: var(--own); }
 nav ul { columns: 24rem; padding-left: 1.2rem; }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import llmstxt from "vitepress-plugin-llms";
+import { withPlots } from "./plots.ts";
 import { sidebar } from "./sidebar.ts";
 
 /** The package as a browser loads it, so that the playground runs what users install. */
@@ -16,7 +17,10 @@ export default defineConfig({
   srcExclude: ["node_modules/**"],
   head: [["link", { rel: "icon", href: "data:," }]],
   // The default themes have too little contrast.
-  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
+  markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: withPlots,
+  },
   buildEnd({ srcDir, outDir }) {
     cpSync(join(srcDir, "grafana"), join(outDir, "grafana"), { recursive: true });
   },

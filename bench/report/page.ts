@@ -1,0 +1,97 @@
+import { type Measured, type Row, show } from "../runner/report.ts";
+import { bars } from "./bars.ts";
+import { firstNumbers } from "./first-numbers.ts";
+import { VIEWS, type View } from "./views.ts";
+
+/** A part of a page that is written from a run: `<!-- bench NAME -->`, its text, `<!-- end -->`. */
+export const BLOCK = /(<!-- bench ([\w-]+) -->\n)([\s\S]*?)(<!-- end -->)/g;
+
+/** Names of rivals that the pages explain. */
+const NAMES: Readonly<Record<string, string>> = {
+  "V1 sorted set": "sorted set",
+  "V1 pipelined": "sorted set, pipelined",
+  "V2 mutex + sorted set": "sorted set, mutex",
+  "V3 mutex + NumPy subprocess": "NumPy, mutex",
+};
+
+/** The page with its blocks written from the run. A block whose bench the run lacks stays. */
+export function filled(page: string, run: Measured): string {
+  return page.replace(BLOCK, (block, begin: string, name: string, _text, end: string) => {
+    const text = blockText(name, run);
+    return text === undefined ? block : `${begin}\n${text}\n\n${end}`;
+  });
+}
+
+function blockText(name: string, run: Measured): string | undefined {
+  if (name === "machine") return machineText(run);
+  if (name === "first-numbers") return firstNumbers(run);
+  const view = VIEWS[name];
+  if (!view) throw new Error(`no view is called ${name}; they are ${Object.keys(VIEWS).join(", ")}`);
+  const rows = rowsOf(view, run);
+  return rows.length === 0 ? undefined : markdownTable(cellsOf(view, rows));
+}
+
+function machineText({ command, facts, rivals }: Measured): string {
+  const { cpu, cores, kernel: _, ...versions } = facts;
+  const list = (each: Measured["facts"]) =>
+    Object.entries(each)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", ");
+  return [
+    `**The machine**: ${cpu}, ${cores} cores. **Versions**: ${list(versions)}. **Rivals**: ${list(rivals)}.`,
+    "",
+    "```sh",
+    command,
+    "```",
+  ].join("\n");
+}
+
+function rowsOf({ bench, kept = () => true }: View, { reports }: Measured): Row[] {
+  return reports.filter((report) => report.bench === bench).flatMap(({ rows }) => rows.filter(kept));
+}
+
+function textOf(value: string | number | undefined | null): string {
+  return typeof value === "number" ? show(value) : (NAMES[value ?? ""] ?? value ?? "");
+}
+
+/** The heading, then a line for each row, or for all rows that differ in `across` alone. */
+function cellsOf(view: View, rows: readonly Row[]): string[][] {
+  const { across, rows: labels, values } = view;
+  const names = Object.keys(labels);
+  if (across === undefined)
+    return [
+      [...Object.values(labels), ...Object.values(values)],
+      ...rows.map((row) => [...names, ...Object.keys(values)].map((name) => textOf(row[name]))),
+    ];
+  const columns = [...new Set(rows.map((row) => textOf(row[across])))];
+  const [value] = Object.keys(values) as [string];
+  const lines = new Map<string, string[]>();
+  for (const row of rows) {
+    const cells = names.map((name) => textOf(row[name]));
+    const line = lines.get(cells.join("\n")) ?? [...cells, ...columns.map(() => "")];
+    line[names.length + columns.indexOf(textOf(row[across]))] = textOf(row[value]);
+    lines.set(cells.join("\n"), line);
+  }
+  return [[...Object.values(labels), ...columns], ...lines.values()];
+}
+
+function markdownTable([head = [], ...lines]: string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), `|${"---|".repeat(head.length)}`, ...lines.map(line)].join("\n");
+}
+
+/** The plot of a block's first numbers. Empty if the run lacks the bench, or the view has no plot. */
+export function plot(name: string, run: Measured): string {
+  const view = VIEWS[name];
+  if (!view) return "";
+  const { title, rows: labels, across, values, plotted = () => true } = view;
+  const rows = rowsOf(view, run).filter(plotted);
+  const named = [...Object.keys(labels), ...(across === undefined ? [] : [across])];
+  // Columns that are the same in all bars say nothing.
+  const differing = named.filter((column) => rows.some((row) => row[column] !== rows[0]![column]));
+  const [value] = Object.keys(values) as [string];
+  return bars(
+    title,
+    rows.map((row) => ({ label: differing.map((column) => textOf(row[column])).join(" · "), value: row[value] })),
+  );
+}

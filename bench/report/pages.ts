@@ -1,0 +1,7 @@
+import { fileURLToPath } from "node:url";
+
+const inRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** The run from which the pages are written. */
+export const RESULT = inRoot("bench/report/results.jsonl");
+export const PAGES = ["README.md", "docs/understand/benchmarks.md", "docs/understand/why-not.md"].map(inRoot);

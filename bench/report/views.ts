@@ -1,0 +1,145 @@
+import type { Row } from "../runner/report.ts";
+
+/** A table of docs/understand/benchmarks.md and its plot. */
+export interface View {
+  readonly bench: string;
+  readonly title: string;
+  /** The columns that name a row, with their headings. */
+  readonly rows: Readonly<Record<string, string>>;
+  /** The column whose values become the headings of columns of numbers. */
+  readonly across?: string;
+  /** The columns of numbers with their headings. With `across` there is one. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly kept?: (row: Row) => boolean;
+  /** The rows whose first number is plotted: by default all of them. */
+  readonly plotted?: (row: Row) => boolean;
+}
+
+const latencies = { events: "events in the window", callers: "callers" };
+const durable = { database: "database", durability: "durability", connections: "connections" };
+const isLarge = ({ events }: Row) => events === 1_000_000;
+
+/** By the names of the page's blocks. */
+export const VIEWS: Readonly<Record<string, View>> = {
+  windows: {
+    ...{ bench: "windows", title: "Record an event and get the answer: operations per second", rows: latencies },
+    ...{ across: "rival", values: { opsPerSecond: "operations per second" } },
+    plotted: (row) => isLarge(row) && row.callers === 1000,
+  },
+  processes: {
+    ...{ bench: "processes", title: "The same by several processes: operations per second" },
+    ...{ rows: { ...latencies, processes: "processes" }, across: "rival" },
+    values: { opsPerSecond: "operations per second" },
+  },
+  keys: {
+    ...{ bench: "keys", title: "Record on many keys: operations per second" },
+    ...{ rows: { what: "", keys: "keys" }, values: { opsPerSecond: "a second", timesFaster: "times `APPEND`" } },
+  },
+  cold: {
+    ...{
+      bench: "cold",
+      title: "A reader with no cached copy: ms",
+      rows: { batch: "batch", rankError: "error of ranks" },
+    },
+    values: { ms: "ms", kernelMs: "of these the kernel, ms", trips: "round trips", bytes: "bytes" },
+  },
+  server: {
+    ...{ bench: "server", title: 'With `where: "server"`: ms', rows: { events: "events", batch: "batch" } },
+    values: { serverMs: "on the server", coldMs: "no cached copy", residentMs: "cached copy" },
+    plotted: () => false,
+  },
+  cluster: {
+    ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "" } },
+    values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },
+  },
+  memory: {
+    ...{ bench: "memory", title: "Memory of Redis: bytes for each event", rows: { layout: "" } },
+    values: { bytesPerEvent: "bytes for each event" },
+  },
+  lock: {
+    ...{ bench: "lock", title: "Acquire and release a lock: pairs per second" },
+    ...{ rows: { load: "clients × callers", lock: "" } },
+    values: { pairsPerSecond: "pairs per second", served: "callers served", handOverP50Ms: "to another client, ms" },
+  },
+  semaphore: {
+    ...{ bench: "semaphore", title: "Acquire and release a permit: pairs per second" },
+    ...{ rows: { kind: "", load: "clients × callers", lock: "" } },
+    values: { pairsPerSecond: "pairs per second", served: "callers served" },
+  },
+  limiters: {
+    ...{ bench: "limiters", title: "Calls per second, as a multiple of rate-limiter-flexible", rows: { limiter: "" } },
+    ...{ across: "load", values: { timesFaster: "times" } },
+    kept: ({ timesFaster }) => typeof timesFaster === "number",
+    plotted: ({ load }) => /^10.?000 ids, all admitted$/.test(String(load)),
+  },
+  "limiter-bytes": {
+    ...{ bench: "limiters", title: "Memory of Redis for an id: bytes", rows: { limiter: "", kind: "kind" } },
+    values: { bytesPerId: "bytes" },
+    kept: ({ load, bytesPerId }) => /^10.?000 ids, all/.test(String(load)) && typeof bytesPerId === "number",
+    plotted: () => false,
+  },
+  counters: {
+    ...{ bench: "counters", title: "Count events: events per second" },
+    ...{ rows: { rows: "rows", callers: "callers", eventsPerCall: "events in a call" }, across: "counter" },
+    values: { eventsPerSecond: "events per second" },
+  },
+  sql: {
+    ...{ bench: "sql", title: "Write counts into a database: rows per second", rows: durable, across: "writer" },
+    values: { rowsPerSecond: "rows per second" },
+  },
+  queue: {
+    ...{ bench: "queue", title: "Times better than BullMQ", rows: { what: "" } },
+    values: { timesBetter: "times better", BullMQ: "BullMQ", oriel: "oriel" },
+  },
+  metrics: {
+    ...{ bench: "metrics", title: "Record one latency: ns", rows: { by: "" } },
+    values: { recordNs: "ns to record", questionUs: "µs to ask" },
+  },
+  breaker: {
+    ...{ bench: "breaker", title: "A closed call: ns", rows: { breaker: "" } },
+    values: { nsPerCall: "ns for a call", nsForBreaker: "of these the breaker" },
+  },
+  resident: {
+    ...{
+      bench: "resident",
+      title: "One process, 1 M events: µs",
+      rows: { values: "values", events: "events", what: "" },
+    },
+    values: { us: "µs", timesFaster: "times NumPy" },
+    kept: ({ us }) => typeof us === "number",
+    plotted: (row) => isLarge(row) && row.values === "lognormal",
+  },
+  live: {
+    ...{ bench: "live", title: "Record and ask for a percentile: ns" },
+    ...{ rows: { values: "values", events: "events", percentile: "percentile" } },
+    values: { pairNs: "ns for both", recordNs: "ns to record" },
+    plotted: isLarge,
+  },
+  kernels: {
+    ...{ bench: "kernels", title: "1 M float32: µs", rows: { computation: "" }, across: "form" },
+    values: { medianUs: "µs" },
+    plotted: ({ computation }) => computation === "p99",
+  },
+  pipeline: {
+    ...{ bench: "pipeline", title: "All statistics of 1 M events: µs", rows: { values: "values", computation: "" } },
+    ...{ across: "by", values: { medianUs: "µs" } },
+    plotted: () => false,
+  },
+  rolling: {
+    ...{ bench: "rolling", title: "A percentile of each window: ns for each event" },
+    ...{ rows: { window: "window", percentile: "percentile", type: "type" }, across: "by" },
+    values: { nanosecondsPerSlide: "ns" },
+    plotted: () => false,
+  },
+  runtimes: {
+    ...{ bench: "runtimes", title: "Speed in other runtimes; that of Node 20 is 1", rows: { what: "" } },
+    ...{ across: "runtime", values: { timesNode: "times" } },
+    kept: ({ timesNode }) => typeof timesNode === "number",
+    plotted: ({ what }) => String(what).startsWith("stats"),
+  },
+  sketches: {
+    ...{ bench: "sketches", title: "Sketches: ns to record", rows: { by: "", promise: "promise" } },
+    values: { recordNs: "record, ns", questionUs: "ask for p99, µs", errorPercent: "error, %" },
+    kept: ({ values }) => values === "lognormal",
+  },
+};

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { runLines, runOf } from "../../bench/report/lines.ts";
+import { BLOCK, filled, plot } from "../../bench/report/page.ts";
+import { PAGES, RESULT } from "../../bench/report/pages.ts";
+import { VIEWS } from "../../bench/report/views.ts";
+import type { Measured } from "../../bench/runner/report.ts";
+
+const pages = PAGES.map((path) => ({ path, text: readFileSync(path, "utf8") }));
+const run: Measured = {
+  command: "npm run bench -- --report",
+  facts: { cpu: "a CPU", cores: 2, node: "20.1.0", kernel: "wasm-simd" },
+  rivals: { bullmq: "6.7.0" },
+  reports: [
+    {
+      bench: "windows",
+      title: "Windows",
+      rows: [
+        { events: 1000, callers: 1, rival: "oriel", opsPerSecond: 1234.56789, checksum: 7 },
+        { events: 1000, callers: 1, rival: "V1 pipelined", opsPerSecond: 2000 },
+        { events: 1_000_000, callers: 1000, rival: "oriel", opsPerSecond: 3_000_000 },
+      ],
+      notes: ["a note"],
+    },
+    { bench: "memory", title: "Memory", rows: [{ layout: "oriel", bytesPerEvent: Number.NaN }], notes: [] },
+  ],
+};
+
+test("each block of a page has a view, and each view a block", () => {
+  const names = pages.flatMap(({ text }) => [...text.matchAll(BLOCK)].map(([, , name]) => name));
+  expect(names.sort()).toEqual([...Object.keys(VIEWS), "machine", "first-numbers"].sort());
+});
+
+test("a run is kept as JSON lines, rounded and without checksums", () => {
+  const [windows, memory] = run.reports as [Measured["reports"][0], Measured["reports"][0]];
+  const [first, ...others] = windows.rows;
+  const { checksum: _, ...kept } = first!;
+  expect(runOf(runLines(run))).toEqual({
+    ...run,
+    reports: [
+      { ...windows, rows: [{ ...kept, opsPerSecond: 1235 }, ...others] },
+      { ...memory, rows: [{ layout: "oriel" }] },
+    ],
+  });
+});
+
+test("a block is written from the run, with a column for each rival, and stays if the run lacks its bench", () => {
+  const page = `# Page
+<!-- bench windows -->
+old
+<!-- end -->
+<!-- bench lock -->
+old
+<!-- end -->
+`;
+  const text = filled(page, run);
+  expect(text).toBe(`# Page
+<!-- bench windows -->
+
+| events in the window | callers | oriel | sorted set, pipelined |
+|---|---|---|---|
+| 1,000 | 1 | 1,235 | 2,000 |
+| 1,000,000 | 1,000 | 3,000,000 |  |
+
+<!-- end -->
+<!-- bench lock -->
+old
+<!-- end -->
+`);
+  expect(filled(text, run)).toBe(text);
+});
+
+test("the machine, the versions of the rivals and the command are written", () => {
+  const text = filled("<!-- bench machine -->\n<!-- end -->", run);
+  for (const part of ["a CPU, 2 cores", "node 20.1.0", "bullmq 6.7.0", run.command]) expect(text).toContain(part);
+});
+
+test("a plot shows the rows of its view, and no plot those of a bench that was not run", () => {
+  expect(plot("windows", run).match(/<rect/g)).toHaveLength(1);
+  expect(plot("lock", run)).toBe("");
+});
+
+describe.runIf(existsSync(RESULT))("the pages", () => {
+  const result = () => runOf(readFileSync(RESULT, "utf8"));
+
+  test.each(pages)("$path has the numbers of the run (npm run docs:numbers)", ({ text }) => {
+    expect(filled(text, result())).toBe(text);
+  });
+
+  test("the run has all benches that the pages show, in full sizes", () => {
+    const { command, reports } = result();
+    expect(command).not.toContain("--small");
+    const measured = reports.filter(({ rows }) => rows.length > 0).map(({ bench }) => bench);
+    expect(Object.values(VIEWS).filter(({ bench }) => !measured.includes(bench))).toEqual([]);
+  });
+});
