@@ -31,19 +31,13 @@ function blockText(name: string, run: Measured): string | undefined {
   return rows.length === 0 ? undefined : markdownTable(cellsOf(view, rows));
 }
 
-function machineText({ command, facts, rivals }: Measured): string {
+function machineText({ facts, rivals }: Measured): string {
   const { cpu, cores, kernel: _, ...versions } = facts;
   const list = (each: Measured["facts"]) =>
     Object.entries(each)
       .map(([name, version]) => `${name} ${version}`)
       .join(", ");
-  return [
-    `**The machine**: ${cpu}, ${cores} cores. **Versions**: ${list(versions)}. **Rivals**: ${list(rivals)}.`,
-    "",
-    "```sh",
-    command,
-    "```",
-  ].join("\n");
+  return `**The machine**: ${cpu}, ${cores} cores. **Versions**: ${list(versions)}. **Rivals**: ${list(rivals)}.`;
 }
 
 function rowsOf({ bench, kept = () => true }: View, { reports }: Measured): Row[] {
@@ -63,7 +57,7 @@ function cellsOf(view: View, rows: readonly Row[]): string[][] {
       [...Object.values(labels), ...Object.values(values)],
       ...rows.map((row) => [...names, ...Object.keys(values)].map((name) => textOf(row[name]))),
     ];
-  const columns = [...new Set(rows.map((row) => textOf(row[across])))];
+  const columns = ownFirst([...new Set(rows.map((row) => textOf(row[across])))]);
   const [value] = Object.keys(values) as [string];
   const lines = new Map<string, string[]>();
   for (const row of rows) {
@@ -73,6 +67,12 @@ function cellsOf(view: View, rows: readonly Row[]): string[][] {
     lines.set(cells.join("\n"), line);
   }
   return [[...Object.values(labels), ...columns], ...lines.values()];
+}
+
+/** A narrow window shows the first columns of a table. */
+function ownFirst(names: readonly string[]): string[] {
+  const own = names.filter((name) => name.startsWith("oriel")).sort();
+  return [...own, ...names.filter((name) => !own.includes(name))];
 }
 
 function markdownTable([head = [], ...lines]: string[][]): string {

@@ -16,8 +16,8 @@ const run: Measured = {
       bench: "windows",
       title: "Windows",
       rows: [
-        { events: 1000, callers: 1, rival: "oriel", opsPerSecond: 1234.56789, checksum: 7 },
-        { events: 1000, callers: 1, rival: "V1 pipelined", opsPerSecond: 2000 },
+        { events: 1000, callers: 1, rival: "V1 pipelined", opsPerSecond: 1234.56789, checksum: 7 },
+        { events: 1000, callers: 1, rival: "oriel", opsPerSecond: 2000 },
         { events: 1_000_000, callers: 1000, rival: "oriel", opsPerSecond: 3_000_000 },
       ],
       notes: ["a note"],
@@ -59,7 +59,7 @@ old
 
 | events in the window | callers | oriel | sorted set, pipelined |
 |---|---|---|---|
-| 1,000 | 1 | 1,235 | 2,000 |
+| 1,000 | 1 | 2,000 | 1,235 |
 | 1,000,000 | 1,000 | 3,000,000 |  |
 
 <!-- end -->
@@ -70,9 +70,9 @@ old
   expect(filled(text, run)).toBe(text);
 });
 
-test("the machine, the versions of the rivals and the command are written", () => {
+test("the machine and the versions of the rivals are written", () => {
   const text = filled("<!-- bench machine -->\n<!-- end -->", run);
-  for (const part of ["a CPU, 2 cores", "node 20.1.0", "bullmq 6.7.0", run.command]) expect(text).toContain(part);
+  for (const part of ["a CPU, 2 cores", "node 20.1.0", "bullmq 6.7.0"]) expect(text).toContain(part);
 });
 
 test("a plot shows the rows of its view, and no plot those of a bench that was not run", () => {
