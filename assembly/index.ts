@@ -15,3 +15,5 @@ export { trim32, trim64 } from "./selection/trim";
 export { deviations32, deviations64 } from "./sums/deviations";
 export { fold32, fold64 } from "./sums/fold";
 export { pairwiseSum32, pairwiseSum64 } from "./sums/pairwise";
+export { waveletKeys32, waveletLevel } from "./wavelet/wavelet-levels";
+export { waveletSelect } from "./wavelet/wavelet-select";

@@ -94,6 +94,34 @@ export interface RankTable {
 }
 
 /**
+ * Wavelet matrices over f32 values, in a memory of their own. The caller lays out the memory; addresses are in bytes, and
+ * multiples of 16. assembly/wavelet/ states the form of a piece and of the ranges.
+ */
+export interface Wavelet {
+  /** The first address that the caller may use. */
+  readonly start: number;
+  /** The memory, from address 0. `reserve` may replace it. */
+  readonly words: Uint32Array;
+  /** Makes all bytes below `end` usable. Throws TOO_LARGE if there is no memory. */
+  reserve(end: number): void;
+  /** Replaces values by keys, whose order is that of the values, NaN last. Returns the bits in which they differ. */
+  keys(from: number, count: number): number;
+  /** Writes a level of a piece whose first four words are written, and reorders the keys. From the highest level down. */
+  level(piece: number, level: number, keys: number, scratch: number): void;
+  /** Writes the keys at ascending ranks of ranges of pieces and of loose keys, which are reordered. */
+  select(
+    ranges: number,
+    count: number,
+    loose: number,
+    looseCount: number,
+    ranks: number,
+    rankCount: number,
+    out: number,
+    room: number,
+  ): void;
+}
+
+/**
  * The numeric loops in one of three forms. All forms give the same bits, because the order of every addition is fixed
  * (see assembly/README.md). One form can therefore replace another in the middle of a series.
  * Only `sort` changes its input.
@@ -142,4 +170,6 @@ export interface Kernel {
     both: boolean,
     sorted: boolean,
   ): { times: BigInt64Array; values: Column };
+  /** An empty memory for wavelet matrices. */
+  wavelet(): Wavelet;
 }

@@ -12,6 +12,7 @@ import { starts } from "./rolling/rolling-starts.ts";
 import { sort } from "./sort.ts";
 import { stream } from "./stream.ts";
 import { trim } from "./trim.ts";
+import { JsWavelet } from "./wavelet/wavelet.ts";
 
 /** The JavaScript kernel, for runtimes without WebAssembly, or whose content security policy forbids it. */
 export const js = {
@@ -46,5 +47,6 @@ export const js = {
       append: collect,
       view: (values) => values,
       trim,
+      wavelet: () => new JsWavelet(),
     }),
 } as const;

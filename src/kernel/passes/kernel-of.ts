@@ -23,5 +23,6 @@ export function kernelOf<H>(passes: Passes<H>): Kernel {
     roll: (piece, tables, out) => passes.roll(piece, tables, out),
     rank: (values, limit) => rankOf(passes, values, limit),
     trim: (times, values, from, to, both, sorted) => trimTo(passes, times, values, from, to, both, sorted),
+    wavelet: () => passes.wavelet(),
   };
 }

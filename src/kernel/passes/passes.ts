@@ -1,4 +1,4 @@
-import type { Column, KernelName, Piece, RankTable, Scan, Source, Windows } from "../contract.ts";
+import type { Column, KernelName, Piece, RankTable, Scan, Source, Wavelet, Windows } from "../contract.ts";
 
 /** The statistics of a block of at most 4096 values, computed in one pass; see assembly/sums/fold.ts. */
 export interface Block {
@@ -89,4 +89,6 @@ export interface Passes<H> {
   roll(piece: Piece, tables: readonly RankTable[], out: readonly Float64Array[]): void;
   /** Copies the pairs with first <= t <= last, in order. The times may be unsorted. */
   trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column };
+  /** As in `Kernel`. */
+  wavelet(): Wavelet;
 }

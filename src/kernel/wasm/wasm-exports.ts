@@ -1,4 +1,5 @@
 import { bytesOfBase64 } from "../../base64.ts";
+import type { Wavelet } from "../contract.ts";
 import type { LinearMemory } from "./wasm-memory.ts";
 
 /** The exports of assembly/index.ts. Addresses are in bytes. Functions for f64 end in 64, those for f32 in 32. */
@@ -58,6 +59,9 @@ export interface WasmExports {
   rank64(from: number, count: number, limit: number, out: number): void;
   trim32(times: number, values: number, count: number, bounds: number): number;
   trim64(times: number, values: number, count: number, bounds: number): number;
+  waveletKeys32(from: number, count: number): number;
+  waveletLevel(piece: number, level: number, keys: number, scratch: number): void;
+  waveletSelect: Wavelet["select"];
 }
 
 type ModuleClass = new (bytes: Uint8Array | ArrayBuffer) => object;
@@ -72,7 +76,16 @@ declare const WebAssembly: {
 /** Starts a kernel module synchronously, and compiles it if it is bytes. Throws the runtime's error if that fails. */
 export function instantiate(source: object): WasmExports {
   const module = isBytes(source) ? new WebAssembly.Module(source) : source;
-  return new WebAssembly.Instance(module).exports as WasmExports;
+  const exports = new WebAssembly.Instance(module).exports as WasmExports;
+  modules.set(exports, module);
+  return exports;
+}
+
+const modules = new WeakMap<WasmExports, object>();
+
+/** Another instance of the same module, with a memory of its own. */
+export function again(exports: WasmExports): WasmExports {
+  return instantiate(modules.get(exports)!);
 }
 
 /** Compiles bytes asynchronously. A browser's main thread limits the size of modules compiled synchronously. */

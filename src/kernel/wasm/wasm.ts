@@ -1,12 +1,13 @@
-import type { Column, Kernel, KernelName, Piece, RankTable, Scan, Source, Windows } from "../contract.ts";
+import type { Column, Kernel, KernelName, Piece, RankTable, Scan, Source, Wavelet, Windows } from "../contract.ts";
 import { kernelOf } from "../passes/kernel-of.ts";
 import type { Block, Census, Collected, Narrowed, Passes, Stream } from "../passes/passes.ts";
 import { blockOf } from "./wasm-block.ts";
-import type { WasmExports } from "./wasm-exports.ts";
+import { again, type WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 import { rollInMemory } from "./wasm-rolling.ts";
 import { startsInMemory } from "./wasm-starts.ts";
 import { type Held, wasmStream } from "./wasm-stream.ts";
+import { WasmWavelet } from "./wasm-wavelet.ts";
 
 // Layout from heapBase, rounded up to 64:   0 control (256 bytes) · 256 histograms (49152) · 49472 columns
 const HISTOGRAM = 256;
@@ -187,6 +188,10 @@ class WasmPasses implements Passes<Held> {
 
   view(held: Held): Column {
     return this.#view(held);
+  }
+
+  wavelet(): Wavelet {
+    return new WasmWavelet(again(this.#wasm));
   }
 
   #counts(count: number): Uint32Array {
