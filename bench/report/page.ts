@@ -80,18 +80,23 @@ function markdownTable([head = [], ...lines]: string[][]): string {
   return [line(head), `|${"---|".repeat(head.length)}`, ...lines.map(line)].join("\n");
 }
 
+const isNumber = (value: unknown) => typeof value === "number";
+
 /** The plot of a block's first numbers. Empty if the run lacks the bench, or the view has no plot. */
 export function plot(name: string, run: Measured): string {
   const view = VIEWS[name];
   if (!view) return "";
   const { title, rows: labels, across, values, plotted = () => true } = view;
   const rows = rowsOf(view, run).filter(plotted);
-  const named = [...Object.keys(labels), ...(across === undefined ? [] : [across])];
+  const named = [...(across === undefined ? [] : [across]), ...Object.keys(labels)];
   // Columns that are the same in all bars say nothing.
   const differing = named.filter((column) => rows.some((row) => row[column] !== rows[0]![column]));
   const [value] = Object.keys(values) as [string];
   return bars(
     title,
-    rows.map((row) => ({ label: differing.map((column) => textOf(row[column])).join(" · "), value: row[value] })),
+    rows.map((row) => {
+      const parts = differing.map((column) => `${textOf(row[column])} ${isNumber(row[column]) ? labels[column] : ""}`);
+      return { label: parts.map((part) => part.trim()).join(" · "), value: row[value] };
+    }),
   );
 }

@@ -4,7 +4,7 @@ import { runLines, runOf } from "../../bench/report/lines.ts";
 import { BLOCK, filled, plot } from "../../bench/report/page.ts";
 import { PAGES, RESULT } from "../../bench/report/pages.ts";
 import { VIEWS } from "../../bench/report/views.ts";
-import type { Measured } from "../../bench/runner/report.ts";
+import type { Measured, Row } from "../../bench/runner/report.ts";
 
 const pages = PAGES.map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const run: Measured = {
@@ -75,8 +75,38 @@ test("the machine and the versions of the rivals are written", () => {
   for (const part of ["a CPU, 2 cores", "node 20.1.0", "bullmq 6.7.0"]) expect(text).toContain(part);
 });
 
+test("README.md has the best sorted set, both loads of the limiter, and a free lock", () => {
+  const report = (bench: string, rows: Row[]) => ({ bench, title: bench, rows, notes: [] });
+  const at = { events: 1_000_000, callers: 1000 };
+  const exact = { limiter: "oriel exact sliding window" };
+  const text = filled("<!-- bench first-numbers -->\n<!-- end -->", {
+    ...run,
+    reports: [
+      report("windows", [
+        { ...at, rival: "V1 sorted set", opsPerSecond: 20_000 },
+        { ...at, rival: "V1 pipelined", opsPerSecond: 30_000 },
+        { ...at, rival: "oriel", opsPerSecond: 160_000 },
+      ]),
+      report("limiters", [
+        { ...exact, load: "10,000 ids, all admitted", timesFaster: 2.06 },
+        { ...exact, load: "10,000 ids, half denied", timesFaster: 1.84 },
+        { ...exact, load: "one id, all admitted", timesFaster: 5 },
+      ]),
+      report("lock", [
+        { load: "1 × 1", lock: "redis-semaphore", timesSlower: 0.712 },
+        { load: "1 × 50", lock: "redis-semaphore", timesSlower: 1.1 },
+      ]),
+    ],
+  });
+  for (const part of ["160,000 a second", "counts: 30,000", "1.8 to 2.1 times", "0.71 times"])
+    expect(text).toContain(part);
+});
+
 test("a plot shows the rows of its view, and no plot those of a bench that was not run", () => {
   expect(plot("windows", run).match(/<rect/g)).toHaveLength(1);
+  const rows = [1, 2].map((batch) => ({ batch, rankError: 0, ms: batch }));
+  const cold = plot("cold", { ...run, reports: [{ bench: "cold", title: "Cold", rows, notes: [] }] });
+  expect(cold).toContain(">2 batch<");
   expect(plot("lock", run)).toBe("");
 });
 
@@ -92,5 +122,17 @@ describe.runIf(existsSync(RESULT))("the pages", () => {
     expect(command).not.toContain("--small");
     const measured = reports.filter(({ rows }) => rows.length > 0).map(({ bench }) => bench);
     expect(Object.values(VIEWS).filter(({ bench }) => !measured.includes(bench))).toEqual([]);
+  });
+
+  test("oriel is slower where the page says so", () => {
+    const { reports } = result();
+    const rowsOf = (wanted: string) => reports.filter(({ bench }) => bench === wanted).flatMap(({ rows }) => rows);
+    const faster = [
+      ...rowsOf("windows").filter(({ callers, rival }) => callers === 1 && rival === "V1 pipelined"),
+      ...rowsOf("lock").filter(({ load, lock }) => load === "1 × 1" && lock === "redis-semaphore"),
+      ...rowsOf("semaphore").filter(({ lock }) => lock === "redis-semaphore"),
+    ];
+    expect(faster.length).toBeGreaterThan(5);
+    for (const row of faster) expect(row.timesSlower, JSON.stringify(row)).toBeLessThan(1);
   });
 });
