@@ -10,6 +10,7 @@ const SLOW = [
   "test/**/{faults,simulator,storm,rolling,twins}/**",
   "test/**/*{heap,memory,processes,python,soak,storms,schedules,oracle,load}.test.ts",
   "test/dashboard/{browser,use}.test.ts",
+  "test/docs/{blocks,shell,site}.test.ts",
   "test/house/{bundles,imports,misuse,package,percent,readme,types}.test.ts",
   "test/journal/{garbage,summary-*,frame-names}.test.ts",
   "test/kernel/{choose,init,stats,wasm}.test.ts",
