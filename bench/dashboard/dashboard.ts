@@ -42,7 +42,7 @@ export async function benchDashboard(redisUrl: string, options: DashboardOptions
     aheadMs += 5001; // a hundred structures announce themselves every 5 s
     await all[0]!.record(1);
   }
-  // Its calls are FCALL and the load's are EVALSHA, so that the server's statistics of commands tell them apart.
+  // Its calls are FCALL and the load's are EVALSHA, so the server counts them as different commands.
   const watching = redisStore(redisUrl, { scripting: "functions" });
   const site = await siteOf(watching);
   try {
@@ -53,7 +53,7 @@ export async function benchDashboard(redisUrl: string, options: DashboardOptions
       title: `An open dashboard beside ${VISIBLE} loaded series and a limiter, of ${options.structures} series`,
       rows,
       notes: [
-        "share: of one core, which is all that a server of Redis uses for commands.",
+        "share: of one core, since Redis runs commands on one core only.",
         "calls: the server's time in the dashboard's commands (INFO commandstats: FCALL and INFO; the load sends EVALSHA).",
         "all: the server's CPU time with an open page, less that of as many events in the phases before and after. It has the sockets, too. Its noise is half of the difference of the phases before and after. Each is the median of all turns.",
         "Frames and the first chart: in headless Chromium, without a graphics card, beside the load's own process.",

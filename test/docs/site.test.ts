@@ -78,7 +78,7 @@ inChromium((browser) => {
   const all = ["", "playground.html", ...listed.map((link) => `${link.slice(1)}.html`)];
   const kinds = ["", "playground.html", "start/install.html", "structures/limiter.html", "errors.html"];
 
-  /** What is wider than a window of 360 px. */
+  /** The width of the page and its elements that exceed a window of 360 px. */
   async function tooWide(page: Watched["page"]): Promise<unknown[]> {
     await page.setViewportSize({ width: 360, height: 740 });
     const width = await page.evaluate<number>("document.documentElement.scrollWidth");
