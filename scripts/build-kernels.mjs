@@ -1,4 +1,5 @@
-// Compiles assembly/ twice (SIMD and scalar, one source) and writes the bytes as base64 modules to src/generated.
+// Compiles assembly/ twice (SIMD and scalar, one source) and assembly/blocks once, and writes the bytes as base64 modules to
+// src/generated.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,21 +11,21 @@ const generated = join(root, "src", "generated");
 const compiler = join(root, "node_modules", "assemblyscript", "bin", "asc.js");
 mkdirSync(generated, { recursive: true });
 
-async function compile(target) {
-  const args = [compiler, "--config", "asconfig.json", "--target", target];
+async function compile(config, target, wasm, module) {
+  const args = [compiler, "--config", config, "--target", target];
   // Its warnings are about other embedders. They are shown with an error.
   await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout, stderr }) => {
     console.error(`${stdout}${stderr}`);
     process.exit(1);
   });
-  const bytes = readFileSync(join(root, "dist", `kernels.${target}.wasm`));
-  writeFileSync(
-    join(generated, `kernels.${target}.ts`),
-    `export const wasmBase64 =\n  "${bytes.toString("base64")}";\n`,
-  );
+  const bytes = readFileSync(join(root, wasm));
+  writeFileSync(join(generated, module), `export const wasmBase64 =\n  "${bytes.toString("base64")}";\n`);
 }
 
-await Promise.all(["simd", "scalar"].map(compile));
+const kernels = ["simd", "scalar"].map((target) =>
+  compile("asconfig.json", target, `dist/kernels.${target}.wasm`, `kernels.${target}.ts`),
+);
+await Promise.all([...kernels, compile("asconfig.blocks.json", "blocks", "src/generated/blocks.wasm", "blocks.ts")]);
 
 writeFileSync(
   join(root, "dist", "kernels.wasm.d.ts"),

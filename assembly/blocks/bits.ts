@@ -1,0 +1,65 @@
+// Law: numbers of w bits follow each other without gaps, least significant bit first.
+// Domain: w from 0 to 32. Reads up to 16 bytes past the end.
+import { BIT_PLACES, MASKS, SPREADS } from "./places";
+
+export function bitsOf(x: u32): u32 {
+  return 32 - clz<u32>(x);
+}
+
+/** Fills the tables. The host calls it once. */
+export function prepare(): void {
+  for (let width: u32 = 1; width <= 25; width++)
+    for (let i: u32 = 0; i < 8; i++) {
+      const bit = (i & 3) * width + (i < 4 ? 0 : (4 * width) & 7);
+      const half = SPREADS + (width << 6) + (i < 4 ? 0 : 32);
+      for (let byte: u32 = 0; byte < 4; byte++) store<u8>(half + ((i & 3) << 2) + byte, (bit >> 3) + byte);
+      store<u32>(half + 16 + ((i & 3) << 2), (<u32>1) << (7 - (bit & 7)));
+      store<u32>(MASKS + (width << 4) + ((i & 3) << 2), (1 << width) - 1);
+    }
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    let at = BIT_PLACES + (byte << 3);
+    for (let bit: u32 = 0; bit < 8; bit++) if (byte & (1 << bit)) store<u8>(at++, bit);
+  }
+}
+
+/** Unpacks `count` numbers, rounded up to a multiple of 8, to u32. */
+export function unpack(from: usize, count: u32, width: u32, to: usize): void {
+  if (ASC_FEATURE_SIMD && width <= 25) {
+    const spread = SPREADS + (width << 6);
+    const half = width >> 1;
+    const mask = MASKS + (width << 4);
+    for (const end = to + (count << 2); to < end; to += 32, from += width) {
+      v128.store(to, fourOf(from, spread, mask));
+      v128.store(to, fourOf(from + half, spread + 32, mask), 16);
+    }
+    return;
+  }
+  const mask = ((<u64>1) << width) - 1;
+  let bit: usize = 0;
+  for (const end = to + (count << 2); to < end; to += 4, bit += width)
+    store<u32>(to, <u32>((load<u64>(from + (bit >> 3)) >> (bit & 7)) & mask));
+}
+
+/** Four numbers of at most 25 bits: gathered, aligned to bit 7 and cut as the tables say. Constant shifts are faster. */
+export function fourOf(from: usize, spread: usize, mask: usize): v128 {
+  const aligned = i32x4.mul(i8x16.swizzle(v128.load(from), v128.load(spread)), v128.load(spread, 16));
+  return v128.and(i32x4.shr_u(aligned, 7), v128.load(mask));
+}
+
+/** Packs u32 numbers below 2^w. Returns the address of the end, a whole byte; up to 4 bytes behind it become 0. */
+export function pack(from: usize, count: u32, width: u32, to: usize): usize {
+  let held: u64 = 0;
+  let bits: u32 = 0;
+  for (const end = from + (count << 2); from < end; from += 4) {
+    held |= (<u64>load<u32>(from)) << bits;
+    bits += width;
+    if (bits >= 32) {
+      store<u32>(to, <u32>held);
+      to += 4;
+      held >>= 32;
+      bits -= 32;
+    }
+  }
+  store<u32>(to, <u32>held);
+  return to + ((bits + 7) >> 3);
+}

@@ -1,0 +1,221 @@
+// Law: a ladder is a sorted list of u32 numbers from 0 to `top`, in groups of 32. First every 32nd number (the samples, without the
+//      first), then each group between its sample and the next. Elias-Fano: m numbers in [0, span] are m times l low bits, then
+//      bits of which number (r >> l) + i is set, padded to a byte; nothing if m or span is 0. So samples give the size of each group.
+// Domain: 1 to 1024 numbers. Source: Elias 1974; Fano 1971.
+import { bitsOf, fourOf, pack, unpack } from "./bits";
+import { BIT_PLACES, MASKS, ONES, SAMPLES, SPREADS, STARTS, UNPACKED } from "./places";
+
+/** Eight bytes of 8. */
+const EIGHTS: u64 = ((<u64>0x08080808) << 32) | 0x08080808;
+
+function lowBits(m: u32, span: u32): u32 {
+  const low = max<i32>(0, bitsOf(span) - bitsOf(m + 2));
+  return low + <u32>(span >> low > m + 2);
+}
+
+export function samplesOf(count: u32): u32 {
+  return (count + 31) >> 5;
+}
+
+function inGroup(count: u32, group: u32): u32 {
+  return min<u32>(32, count - (group << 5));
+}
+
+/** Writes m numbers that lie `first` higher. Returns the address of the end. */
+function encodeGroup(from: usize, m: u32, first: u32, span: u32, to: usize): usize {
+  if (m === 0 || span === 0) return to;
+  const low = lowBits(m, span);
+  const mask = ((<u32>1) << low) - 1;
+  let held: u64 = 0;
+  let bits: u32 = 0;
+  let ones: u64 = 0;
+  for (let i: u32 = 0; i < m; i++) {
+    const rest = load<u32>(from + (i << 2)) - first;
+    held |= (<u64>(rest & mask)) << bits;
+    bits += low;
+    if (bits >= 32) {
+      store<u32>(to, <u32>held);
+      to += 4;
+      held >>= 32;
+      bits -= 32;
+    }
+    ones |= (<u64>1) << ((rest >> low) + i);
+  }
+  for (let left: i32 = m + (span >> low); left > 0; left -= 32) {
+    held |= (ones & 0xffffffff) << bits;
+    ones >>= 32;
+    bits += min<i32>(32, left);
+    if (bits >= 32) {
+      store<u32>(to, <u32>held);
+      to += 4;
+      held >>= 32;
+      bits -= 32;
+    }
+  }
+  store<u32>(to, <u32>held);
+  return to + ((bits + 7) >> 3);
+}
+
+/** Writes the places of the set bits of m numbers to `to`, one byte each. Returns the end of the group, or 0 if it is damaged. */
+function placeOnes(from: usize, m: u32, low: u32, span: u32, to: usize): usize {
+  const bit: usize = m * low;
+  const ones = m + (span >> low);
+  const at = from + (bit >> 3);
+  const down: u64 = bit & 7;
+  // At most 64 bits. Those behind the last are not read as ones.
+  let found = spread(to, <u32>(load<u64>(at) >> down) & lowest(ones), 0);
+  if (ones > 32) found = spread(found, <u32>(load<u64>(at, 4) >> down) & lowest(ones - 32), 4 * EIGHTS);
+  return found - to === m ? from + ((bit + ones + 7) >> 3) : 0;
+}
+
+function lowest(bits: u32): u32 {
+  return bits < 32 ? ((<u32>1) << bits) - 1 : u32.MAX_VALUE;
+}
+
+/** Writes the places of the set bits of 32. Returns the end. */
+function spread(to: usize, bits: u32, base: u64): usize {
+  to = spreadByte(to, bits & 255, base);
+  to = spreadByte(to, (bits >> 8) & 255, base + EIGHTS);
+  to = spreadByte(to, (bits >> 16) & 255, base + 2 * EIGHTS);
+  return spreadByte(to, bits >> 24, base + 3 * EIGHTS);
+}
+
+function spreadByte(to: usize, byte: u32, base: u64): usize {
+  store<u64>(to, load<u64>(byte << 3, BIT_PLACES) + base);
+  return to + popcnt<u32>(byte);
+}
+
+/** Writes `first`, and 32 numbers of their low parts at `from` and the places of their high parts. */
+function join(from: usize, low: u32, places: usize, first: u32, to: usize): void {
+  store<u32>(to, first);
+  if (low > 25) {
+    unpack(from, 32, low, UNPACKED);
+    for (let i: u32 = 0; i < 32; i++)
+      store<u32>(to + (i << 2), first + ((load<u8>(places + i) - i) << low) + load<u32>(UNPACKED + (i << 2)), 4);
+    return;
+  }
+  const table = SPREADS + (low << 6);
+  const mask = MASKS + (low << 4);
+  const start = i32x4.splat(first);
+  const scale = i32x4.splat(1 << low);
+  joinHalf(
+    from,
+    low,
+    i8x16.sub(v128.load(places), i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)),
+    table,
+    mask,
+    scale,
+    start,
+    to,
+  );
+  joinHalf(
+    from + (low << 1),
+    low,
+    i8x16.sub(v128.load(places, 16), i8x16(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31)),
+    table,
+    mask,
+    scale,
+    start,
+    to + 64,
+  );
+}
+
+function joinHalf(
+  lows: usize,
+  low: u32,
+  high: v128,
+  table: usize,
+  mask: usize,
+  scale: v128,
+  start: v128,
+  to: usize,
+): void {
+  const front = i16x8.extend_low_i8x16_u(high);
+  const back = i16x8.extend_high_i8x16_u(high);
+  const half = low >> 1;
+  v128.store(to, sum(i32x4.extend_low_i16x8_u(front), fourOf(lows, table, mask), scale, start), 4);
+  v128.store(to, sum(i32x4.extend_high_i16x8_u(front), fourOf(lows + half, table + 32, mask), scale, start), 20);
+  v128.store(to, sum(i32x4.extend_low_i16x8_u(back), fourOf(lows + low, table, mask), scale, start), 36);
+  v128.store(to, sum(i32x4.extend_high_i16x8_u(back), fourOf(lows + low + half, table + 32, mask), scale, start), 52);
+}
+
+function sum(high: v128, low: v128, scale: v128, start: v128): v128 {
+  return i32x4.add(i32x4.add(i32x4.mul(high, scale), low), start);
+}
+
+function repeat(value: u32, to: usize): void {
+  const all = i32x4.splat(value);
+  for (let end = to + 128; to < end; to += 16) v128.store(to, all);
+}
+
+export function encodeSamples(from: usize, count: u32, to: usize): usize {
+  const samples = samplesOf(count);
+  for (let i: u32 = 0; i < samples; i++) store<u32>(SAMPLES + (i << 2), load<u32>(from + (i << 7)));
+  const top = load<u32>(from + ((count - 1) << 2));
+  store<u32>(SAMPLES + (samples << 2), top);
+  return encodeGroup(SAMPLES + 4, samples - 1, 0, top, to);
+}
+
+/** The samples must be those of `encodeSamples`. With a shift each group is followed by the low parts of its numbers. */
+export function encodeGroups(from: usize, count: u32, lows: usize, shift: u32, to: usize): usize {
+  const samples = samplesOf(count);
+  for (let i: u32 = 0; i < samples; i++) {
+    const first = load<u32>(SAMPLES + (i << 2));
+    const some = inGroup(count, i);
+    to = encodeGroup(from + (i << 7) + 4, some - 1, first, load<u32>(SAMPLES + (i << 2), 4) - first, to);
+    if (shift > 0) to = pack(lows + (i << 7), some, shift, to);
+  }
+  return to;
+}
+
+/** Decodes samples to SAMPLES. Returns the end, or 0 if they are damaged. */
+export function decodeSamples(from: usize, count: u32, top: u32): usize {
+  const m = samplesOf(count) - 1;
+  let end = from;
+  if (m === 0 || top === 0) repeat(0, SAMPLES);
+  else {
+    const low = lowBits(m, top);
+    end = placeOnes(from, m, low, top, ONES);
+    join(from, low, ONES, 0, SAMPLES);
+  }
+  store<u32>(SAMPLES + (m << 2), top, 4);
+  return end;
+}
+
+/** Decodes groups `first` to `last` - 1, which begin at `from`. Returns the end, or 0 if they are damaged. */
+export function decodeGroups(
+  from: usize,
+  count: u32,
+  first: u32,
+  last: u32,
+  lows: usize,
+  shift: u32,
+  to: usize,
+): usize {
+  // All places before all numbers, because a wide load soon after narrow stores is slow.
+  for (let i = first; i < last; i++) {
+    const start = load<u32>(SAMPLES + (i << 2));
+    const span = load<u32>(SAMPLES + (i << 2), 4) - start;
+    if (span > ~start) return 0;
+    const m = inGroup(count, i) - 1;
+    store<u32>(STARTS + ((i - first) << 2), <u32>from);
+    if (m > 0 && span > 0) {
+      from = placeOnes(from, m, lowBits(m, span), span, ONES + ((i - first) << 5));
+      if (from === 0) return 0;
+    }
+    if (shift > 0) {
+      unpack(from, m + 1, shift, lows);
+      from += ((m + 1) * shift + 7) >> 3;
+      lows += 128;
+    }
+  }
+  for (let i = first; i < last; i++) {
+    const start = load<u32>(SAMPLES + (i << 2));
+    const span = load<u32>(SAMPLES + (i << 2), 4) - start;
+    const m = inGroup(count, i) - 1;
+    if (m === 0 || span === 0) repeat(start, to);
+    else join(load<u32>(STARTS + ((i - first) << 2)), lowBits(m, span), ONES + ((i - first) << 5), start, to);
+    to += 128;
+  }
+  return from;
+}

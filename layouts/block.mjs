@@ -1,0 +1,68 @@
+// The header of a block of encoded events (src/kernel/blocks/README.md draws the whole block).
+
+export const constants = {
+  MAX_IN_BLOCK: 1024,
+  // Numbers in a group of a ladder.
+  GROUP: 32,
+};
+
+export const enums = {
+  // How values are stored: plainly in order of arrival, or sorted as integers of decimals or of their bits.
+  FORM: { raw: 0, decimal: 1, bits: 2 },
+  // How the order of arrival is stored.
+  ORDER: { none: 0, index: 1, permutation: 2, sparse: 3 },
+  // How times are stored: for each event, for each run of equal ones, or plainly.
+  TIMING: { each: 0, runs: 1, raw: 2 },
+};
+
+export const records = {
+  BLOCK: [
+    ["form", "u8"],
+    // 0 f32, 1 f64.
+    ["valueType", "u8"],
+    ["order", "u8"],
+    ["timing", "u8"],
+    ["decimals", "u8"],
+    ["shift", "u8"],
+    ["count", "u16"],
+    ["distinct", "u16"],
+    ["runs", "u16"],
+    ["exceptions", "u16"],
+    ["headBytes", "u16"],
+    ["bodyBytes", "u16"],
+    ["orderBytes", "u16"],
+    ["timesBytes", "u16"],
+    ["nanCount", "u16"],
+    ["positiveInfinityCount", "u16"],
+    ["negativeInfinityCount", "u16"],
+    ["top", "u32"],
+    ["earliestMs", "f64"],
+    ["latestMs", "f64"],
+    ["min", "f64"],
+    ["max", "f64"],
+    ["sumHigh", "f64"],
+    ["sumLow", "f64"],
+    ["m2", "f64"],
+    // The base: the ordered bits of a value, or an f64 of decimals.
+    ["keyLow", "u32"],
+    ["keyHigh", "u32"],
+  ],
+  // The start of the order of a block with few uncommon values.
+  SPARSE: [
+    ["common", "u16"],
+    ["others", "u16"],
+    ["first", "u16"],
+    ["last", "u16"],
+  ],
+  // The start of the times of each event or run. `slope` is an i32.
+  TIMES: [
+    ["slope", "u32"],
+    ["top", "u32"],
+    ["first", "u32"],
+  ],
+  // After it, of runs: the shortest, and the width of the lengths above it.
+  RUNS: [
+    ["shortest", "u16"],
+    ["width", "u8"],
+  ],
+};

@@ -1,0 +1,132 @@
+import { argumentError } from "../../errors.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
+import type { Column, Kernel } from "../contract.ts";
+import type { BlockCodec, BlockHead, BlockParts, EncodedValues, SomeParts } from "./contract.ts";
+import { damaged, readHead, writeHead } from "./head.ts";
+import { decodeSamples, placesOf } from "./js/ladder.ts";
+import { encodeTimes } from "./times.ts";
+
+/** Encodes 1 to 1024 events. `kernel` gives the header its statistics. The parts follow each other in one buffer. */
+export function encodeBlock(codec: BlockCodec, kernel: Kernel, times: Float64Array, values: Column): BlockParts {
+  const count = values.length;
+  if (count === 0 || count > MAX_IN_BLOCK) throw argumentError("values.length", count, `1 to ${MAX_IN_BLOCK}`);
+  if (times.length !== count) throw argumentError("times.length", times.length, `${count}, the number of values`);
+  const encodedTimes = encodeTimes(codec, times);
+  const { samples, exceptions, body, order, fields } = smallestOf(codec.encode(values), values);
+  const headBytes = BLOCK_BYTES + samples.length + exceptions.length;
+  const bytes = new Uint8Array(headBytes + body.length + order.length + encodedTimes.bytes.length);
+  bytes.set(samples, BLOCK_BYTES);
+  bytes.set(exceptions, BLOCK_BYTES + samples.length);
+  bytes.set(body, headBytes);
+  bytes.set(order, headBytes + body.length);
+  bytes.set(encodedTimes.bytes, headBytes + body.length + order.length);
+  const parts = cut(bytes, headBytes, body.length, order.length);
+  const head: BlockHead = {
+    ...fields,
+    wide: values instanceof Float64Array,
+    timing: encodedTimes.timing,
+    count,
+    runs: encodedTimes.runs,
+    headBytes,
+    bodyBytes: body.length,
+    orderBytes: order.length,
+    timesBytes: parts.times.length,
+    earliestMs: encodedTimes.earliestMs,
+    latestMs: encodedTimes.latestMs,
+    summary: kernel.summary(values),
+  };
+  writeHead(head, parts);
+  return parts;
+}
+
+/** The encoded values, or the values themselves if these are not longer. */
+function smallestOf(encoded: EncodedValues, values: Column): EncodedValues {
+  const { samples, exceptions, body, order } = encoded;
+  if (samples.length + exceptions.length + body.length + order.length < values.byteLength) return encoded;
+  const none = new Uint8Array(0);
+  const rest = { order: ORDER.none, decimals: 0, shift: 0, distinct: 0, exceptions: 0, top: 0, integer: 0 };
+  return {
+    fields: { ...rest, form: FORM.raw, keyLow: 0, keyHigh: 0 },
+    samples: none,
+    exceptions: none,
+    body: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+    order: none,
+  };
+}
+
+function cut(bytes: Uint8Array, headBytes: number, bodyBytes: number, orderBytes: number): BlockParts {
+  const orderAt = headBytes + bodyBytes;
+  return {
+    head: bytes.subarray(0, headBytes),
+    body: bytes.subarray(headBytes, orderAt),
+    order: bytes.subarray(orderAt, orderAt + orderBytes),
+    times: bytes.subarray(orderAt + orderBytes),
+  };
+}
+
+/** The parts of a whole block. Throws CORRUPT. */
+export function partsOf(block: Uint8Array): BlockParts {
+  const { headBytes, bodyBytes, orderBytes, timesBytes } = readHead(block);
+  const sizeBytes = headBytes + bodyBytes + orderBytes + timesBytes;
+  if (block.length !== sizeBytes) throw damaged(`it has ${block.length} bytes; it must have ${sizeBytes}`);
+  return cut(block, headBytes, bodyBytes, orderBytes);
+}
+
+/** Writes the values in order of arrival to `out`, or in ascending order of their bits without `parts.order`. Throws CORRUPT. */
+export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomeParts, out: Column): void {
+  const { body, order } = parts;
+  if (!body || body.length !== head.bodyBytes)
+    throw damaged(`its values have ${body?.length} bytes; it names ${head.bodyBytes}`);
+  if (order && order.length !== head.orderBytes)
+    throw damaged(`its order has ${order.length} bytes; it names ${head.orderBytes}`);
+  const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
+  if (head.form === FORM.raw) {
+    bytes.set(body);
+    return;
+  }
+  const { samples, exceptions } = tailOf(head, parts.head);
+  const asked = order ? head : { ...head, order: ORDER.none };
+  const decoded = codec.decode(asked, samples, exceptions, body, order ?? exceptions);
+  if (!decoded) throw damaged("its values do not fit their length");
+  bytes.set(decoded);
+}
+
+/** The place of each group of a block that is not raw: where it begins in the body, and at last the end. Throws CORRUPT. */
+export function placesOfGroups(head: BlockHead, bytes: Uint8Array): Uint32Array {
+  const { samples } = tailOf(head, bytes);
+  const padded = new Uint8Array(samples.length + GROUP * 8);
+  padded.set(samples);
+  const regular = head.count - head.exceptions;
+  const { first, end } = decodeSamples(new DataView(padded.buffer), 0, regular, head.top);
+  for (let i = 0; i * GROUP < regular; i++) if (first[i + 1]! < first[i]!) throw damaged("its samples do not ascend");
+  const places = placesOf(first, regular, head.shift);
+  if (end !== samples.length || places.at(-1) !== head.bodyBytes) throw damaged("its samples do not fit its lengths");
+  return places;
+}
+
+/** The regular values of groups `first` to `last` - 1, ascending. `body`: the bytes of these groups alone. Throws CORRUPT. */
+export function decodeGroups(
+  codec: BlockCodec,
+  head: BlockHead,
+  bytes: Uint8Array,
+  body: Uint8Array,
+  first: number,
+  last: number,
+): Column {
+  const decoded = codec.decodeGroups(head, tailOf(head, bytes).samples, body, first, last);
+  if (!decoded) throw damaged("its values do not fit their length");
+  const { buffer } = new Uint8Array(decoded);
+  return head.wide ? new Float64Array(buffer) : new Float32Array(buffer);
+}
+
+/** The values that are in no group, in order of their bits. */
+export function exceptionsOf(head: BlockHead, bytes: Uint8Array): Column {
+  const { buffer } = new Uint8Array(tailOf(head, bytes).exceptions);
+  return head.wide ? new Float64Array(buffer) : new Float32Array(buffer);
+}
+
+function tailOf(head: BlockHead, bytes: Uint8Array): { samples: Uint8Array; exceptions: Uint8Array } {
+  if (bytes.length !== head.headBytes) throw damaged(`its head has ${bytes.length} bytes; it names ${head.headBytes}`);
+  const at = head.headBytes - head.exceptions * (head.wide ? 8 : 4);
+  return { samples: bytes.subarray(BLOCK_BYTES, at), exceptions: bytes.subarray(at) };
+}

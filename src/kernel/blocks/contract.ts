@@ -1,0 +1,86 @@
+import type { Column, Summary } from "../contract.ts";
+
+/** How the values of a block are stored. Numbers of `form` and `order` are those of layouts/block.mjs. */
+interface ValueFields {
+  form: number;
+  order: number;
+  decimals: number;
+  shift: number;
+  distinct: number;
+  exceptions: number;
+  /** The largest offset, without its `shift` low bits. */
+  top: number;
+  /** The key of the smallest regular value: an integer if values are decimals, else two u32 of ordered bits. */
+  integer: number;
+  keyLow: number;
+  keyHigh: number;
+}
+
+/** The result of a codec. The parts are views that are valid until its next call. */
+export interface EncodedValues {
+  fields: ValueFields;
+  samples: Uint8Array;
+  exceptions: Uint8Array;
+  body: Uint8Array;
+  order: Uint8Array;
+}
+
+/** The header of a block. */
+export interface BlockHead extends ValueFields {
+  /** Values are f64, not f32. */
+  wide: boolean;
+  timing: number;
+  count: number;
+  runs: number;
+  headBytes: number;
+  bodyBytes: number;
+  orderBytes: number;
+  timesBytes: number;
+  earliestMs: number;
+  latestMs: number;
+  summary: Summary;
+}
+
+/** A block in its four parts, which may be stored apart. */
+export interface BlockParts {
+  head: Uint8Array;
+  body: Uint8Array;
+  order: Uint8Array;
+  times: Uint8Array;
+}
+
+/** A block of which some parts are there. */
+export type SomeParts = Pick<BlockParts, "head"> & Partial<BlockParts>;
+
+/**
+ * The loops over values, in one of two forms. Both write the same bytes. They never throw for damaged bytes. They return undefined.
+ * A result is a view that is valid until the next call.
+ */
+export interface BlockCodec {
+  readonly name: "wasm-simd" | "js";
+  /** Encodes 1 to 1024 values, never in the raw form. */
+  encode(values: Column): EncodedValues;
+  /**
+   * The bytes of the regular values of groups `first` to `last` - 1, ascending. `samples`: that part of the head.
+   * `body`: these groups and nothing else.
+   */
+  decodeGroups(
+    head: BlockHead,
+    samples: Uint8Array,
+    body: Uint8Array,
+    first: number,
+    last: number,
+  ): Uint8Array | undefined;
+  /** The bytes of all values in order of arrival. `exceptions`: that part of the head. */
+  decode(
+    head: BlockHead,
+    samples: Uint8Array,
+    exceptions: Uint8Array,
+    body: Uint8Array,
+    order: Uint8Array,
+  ): Uint8Array | undefined;
+  /** Encodes 1 to 1024 numbers that begin with 0 and never decrease. */
+  encodeLadder(numbers: Uint32Array): Uint8Array;
+  /** The numbers, and how many bytes they took. */
+  decodeLadder(bytes: Uint8Array, count: number, top: number): { numbers: Uint32Array; bytes: number } | undefined;
+}

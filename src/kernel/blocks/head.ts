@@ -1,0 +1,134 @@
+import { OrielError } from "../../errors.ts";
+import * as layout from "../../generated/layouts/block.ts";
+import { FORM, MAX_IN_BLOCK, ORDER, TIMING } from "../../generated/layouts/block.ts";
+import type { BlockHead, BlockParts } from "./contract.ts";
+import { bitsOf } from "./js/bits.ts";
+import { shuffleBytes } from "./js/order.ts";
+
+const MAX_DECIMALS = 15;
+const MAX_SHIFT = 32;
+/** The largest integers of decimals. */
+const MAX_INTEGER32 = 2 ** 24;
+const MAX_INTEGER64 = 2 ** 51;
+
+export function damaged(what: string): OrielError {
+  return new OrielError("CORRUPT", `a block is damaged: ${what}`);
+}
+
+/** Reads and checks the header of a block. Throws CORRUPT. */
+export function readHead(bytes: Uint8Array): BlockHead {
+  if (bytes.length < layout.BLOCK_BYTES)
+    throw damaged(`it has ${bytes.length} bytes, and its header ${layout.BLOCK_BYTES}`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const form = view.getUint8(layout.BLOCK_FORM_AT);
+  const decimal = form === FORM.decimal;
+  const count = view.getUint16(layout.BLOCK_COUNT_AT, true);
+  const head: BlockHead = {
+    form,
+    wide: view.getUint8(layout.BLOCK_VALUE_TYPE_AT) === 1,
+    order: view.getUint8(layout.BLOCK_ORDER_AT),
+    timing: view.getUint8(layout.BLOCK_TIMING_AT),
+    decimals: view.getUint8(layout.BLOCK_DECIMALS_AT),
+    shift: view.getUint8(layout.BLOCK_SHIFT_AT),
+    count,
+    distinct: view.getUint16(layout.BLOCK_DISTINCT_AT, true),
+    runs: view.getUint16(layout.BLOCK_RUNS_AT, true),
+    exceptions: view.getUint16(layout.BLOCK_EXCEPTIONS_AT, true),
+    headBytes: view.getUint16(layout.BLOCK_HEAD_BYTES_AT, true),
+    bodyBytes: view.getUint16(layout.BLOCK_BODY_BYTES_AT, true),
+    orderBytes: view.getUint16(layout.BLOCK_ORDER_BYTES_AT, true),
+    timesBytes: view.getUint16(layout.BLOCK_TIMES_BYTES_AT, true),
+    top: view.getUint32(layout.BLOCK_TOP_AT, true),
+    earliestMs: view.getFloat64(layout.BLOCK_EARLIEST_MS_AT, true),
+    latestMs: view.getFloat64(layout.BLOCK_LATEST_MS_AT, true),
+    integer: decimal ? view.getFloat64(layout.BLOCK_KEY_LOW_AT, true) : 0,
+    keyLow: decimal ? 0 : view.getUint32(layout.BLOCK_KEY_LOW_AT, true),
+    keyHigh: decimal ? 0 : view.getUint32(layout.BLOCK_KEY_HIGH_AT, true),
+    summary: {
+      count,
+      nanCount: view.getUint16(layout.BLOCK_NAN_COUNT_AT, true),
+      positiveInfinityCount: view.getUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, true),
+      negativeInfinityCount: view.getUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, true),
+      sumHigh: view.getFloat64(layout.BLOCK_SUM_HIGH_AT, true),
+      sumLow: view.getFloat64(layout.BLOCK_SUM_LOW_AT, true),
+      m2: view.getFloat64(layout.BLOCK_M2_AT, true),
+      min: view.getFloat64(layout.BLOCK_MIN_AT, true),
+      max: view.getFloat64(layout.BLOCK_MAX_AT, true),
+    },
+  };
+  checkHead(head, view.getUint8(layout.BLOCK_VALUE_TYPE_AT));
+  return head;
+}
+
+function checkHead(head: BlockHead, valueType: number): void {
+  const { form, count, order, timing, shift, distinct, exceptions, headBytes, bodyBytes, orderBytes } = head;
+  if (form > FORM.bits || order > ORDER.sparse || timing > TIMING.raw || valueType > 1)
+    throw damaged(`its form is ${form}, its order ${order}, its timing ${timing}, its value type ${valueType}`);
+  if (count === 0 || count > MAX_IN_BLOCK) throw damaged(`it has ${count} events; it must have 1 to ${MAX_IN_BLOCK}`);
+  if (timing === TIMING.runs && (head.runs === 0 || head.runs > count)) throw damaged(`it has ${head.runs} runs`);
+  const valueBytes = count * (head.wide ? 8 : 4);
+  if (form === FORM.raw) {
+    if (headBytes !== layout.BLOCK_BYTES || bodyBytes !== valueBytes || orderBytes !== 0 || order !== ORDER.none)
+      throw damaged("its values are raw and have other lengths");
+    return;
+  }
+  if (shift > (head.wide ? MAX_SHIFT : 0) || exceptions >= count || distinct === 0 || distinct > count)
+    throw damaged(`its shift is ${shift}, and it has ${exceptions} exceptions and ${distinct} distinct values`);
+  const fixed = layout.BLOCK_BYTES + exceptions * (head.wide ? 8 : 4);
+  if (headBytes < fixed || headBytes - layout.BLOCK_BYTES + bodyBytes + orderBytes > valueBytes)
+    throw damaged("a part of it has an impossible length");
+  if (form === FORM.decimal && !isDecimal(head))
+    throw damaged(`its decimals are ${head.decimals}, and its smallest integer is ${head.integer}`);
+  const expected = orderBytesOf(head);
+  if (orderBytes < expected || (orderBytes > expected && order !== ORDER.sparse))
+    throw damaged(`its order has ${orderBytes} bytes; it must have ${expected}`);
+}
+
+function isDecimal({ wide, decimals, integer }: BlockHead): boolean {
+  return (
+    decimals <= MAX_DECIMALS && Number.isInteger(integer) && Math.abs(integer) <= (wide ? MAX_INTEGER64 : MAX_INTEGER32)
+  );
+}
+
+/** Bytes of the order; of a sparse one the fewest. */
+function orderBytesOf({ order, count, distinct }: BlockHead): number {
+  if (order === ORDER.none) return 0;
+  if (order === ORDER.index) return (count * bitsOf(distinct - 1) + 7) >> 3;
+  return order === ORDER.permutation ? shuffleBytes(count) : layout.SPARSE_BYTES;
+}
+
+/** Writes a header, whose lengths are those of the parts. `parts.head` is the header itself and what follows it. */
+export function writeHead(head: BlockHead, { head: bytes, body, order, times }: BlockParts): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { summary } = head;
+  view.setUint8(layout.BLOCK_FORM_AT, head.form);
+  view.setUint8(layout.BLOCK_VALUE_TYPE_AT, head.wide ? 1 : 0);
+  view.setUint8(layout.BLOCK_ORDER_AT, head.order);
+  view.setUint8(layout.BLOCK_TIMING_AT, head.timing);
+  view.setUint8(layout.BLOCK_DECIMALS_AT, head.decimals);
+  view.setUint8(layout.BLOCK_SHIFT_AT, head.shift);
+  view.setUint16(layout.BLOCK_COUNT_AT, head.count, true);
+  view.setUint16(layout.BLOCK_DISTINCT_AT, head.distinct, true);
+  view.setUint16(layout.BLOCK_RUNS_AT, head.runs, true);
+  view.setUint16(layout.BLOCK_EXCEPTIONS_AT, head.exceptions, true);
+  view.setUint16(layout.BLOCK_HEAD_BYTES_AT, bytes.length, true);
+  view.setUint16(layout.BLOCK_BODY_BYTES_AT, body.length, true);
+  view.setUint16(layout.BLOCK_ORDER_BYTES_AT, order.length, true);
+  view.setUint16(layout.BLOCK_TIMES_BYTES_AT, times.length, true);
+  view.setUint16(layout.BLOCK_NAN_COUNT_AT, summary.nanCount, true);
+  view.setUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, summary.positiveInfinityCount, true);
+  view.setUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, summary.negativeInfinityCount, true);
+  view.setUint32(layout.BLOCK_TOP_AT, head.top, true);
+  view.setFloat64(layout.BLOCK_EARLIEST_MS_AT, head.earliestMs, true);
+  view.setFloat64(layout.BLOCK_LATEST_MS_AT, head.latestMs, true);
+  view.setFloat64(layout.BLOCK_MIN_AT, summary.min, true);
+  view.setFloat64(layout.BLOCK_MAX_AT, summary.max, true);
+  view.setFloat64(layout.BLOCK_SUM_HIGH_AT, summary.sumHigh, true);
+  view.setFloat64(layout.BLOCK_SUM_LOW_AT, summary.sumLow, true);
+  view.setFloat64(layout.BLOCK_M2_AT, summary.m2, true);
+  if (head.form === FORM.decimal) view.setFloat64(layout.BLOCK_KEY_LOW_AT, head.integer, true);
+  else {
+    view.setUint32(layout.BLOCK_KEY_LOW_AT, head.keyLow, true);
+    view.setUint32(layout.BLOCK_KEY_HIGH_AT, head.keyHigh, true);
+  }
+}

@@ -1,0 +1,86 @@
+// The JS form of assembly/blocks/arrange.ts.
+import {
+  GROUP,
+  MAX_IN_BLOCK,
+  ORDER,
+  SPARSE_BYTES,
+  SPARSE_COMMON_AT,
+  SPARSE_FIRST_AT,
+  SPARSE_LAST_AT,
+  SPARSE_OTHERS_AT,
+} from "../../../generated/layouts/block.ts";
+import { bitsOf, getBits } from "./bits.ts";
+import { decodeGroups, decodeSamples, groupsOf } from "./ladder.ts";
+
+const ranks = new Uint16Array(MAX_IN_BLOCK);
+/** The first rank of each distinct value. */
+const starts = new Uint16Array(MAX_IN_BLOCK);
+const places = new Uint32Array(MAX_IN_BLOCK + GROUP);
+
+/**
+ * The rank of each value by arrival, in memory that the next call uses again, or undefined if the order is damaged. The order
+ * begins at `at`. `isRepeated(i)`: whether the values of ranks i and i - 1 are equal.
+ */
+export function ranksOf(
+  kind: number,
+  count: number,
+  distinct: number,
+  view: DataView,
+  at: number,
+  isRepeated: (rank: number) => boolean,
+): Uint16Array | undefined {
+  if (kind === ORDER.permutation) return shuffled(count, view, at);
+  let found = 0;
+  for (let i = 0; i < count; i++) if (i === 0 || !isRepeated(i)) starts[found++] = i;
+  if (found !== distinct) return undefined;
+  const width = bitsOf(distinct - 1);
+  if (kind === ORDER.sparse) return scattered(count, distinct, width, view, at);
+  for (let i = 0; i < count; i++) {
+    const index = getBits(view, 8 * at + i * width, width);
+    if (index >= distinct) return undefined;
+    ranks[i] = starts[index]!;
+  }
+  return ranks;
+}
+
+function shuffled(count: number, view: DataView, at: number): Uint16Array | undefined {
+  for (let i = 0; i < count; i++) ranks[i] = i;
+  for (let from = 0, bit = 8 * at; from < count; from += GROUP) {
+    const width = bitsOf(count - 1 - from);
+    const to = Math.min(count, from + GROUP);
+    for (let i = from; i < to; i++, bit += width) {
+      const j = i + getBits(view, bit, width);
+      if (j >= count) return undefined;
+      const rank = ranks[i]!;
+      ranks[i] = ranks[j]!;
+      ranks[j] = rank;
+    }
+  }
+  return ranks;
+}
+
+function scattered(
+  count: number,
+  distinct: number,
+  width: number,
+  view: DataView,
+  at: number,
+): Uint16Array | undefined {
+  const common = view.getUint16(at + SPARSE_COMMON_AT, true);
+  const others = view.getUint16(at + SPARSE_OTHERS_AT, true);
+  const first = view.getUint16(at + SPARSE_FIRST_AT, true);
+  const last = view.getUint16(at + SPARSE_LAST_AT, true);
+  if (common >= distinct || others === 0 || others > count || first > last || last >= count) return undefined;
+  const { end } = decodeSamples(view, at + SPARSE_BYTES, others, last - first);
+  if (end < 0) return undefined;
+  const indexes = decodeGroups(view, end, others, 0, groupsOf(others), 0, places, places);
+  if (indexes < 0) return undefined;
+  ranks.fill(starts[common]!, 0, count);
+  for (let i = 0; i < others; i++) {
+    const place = first + places[i]!;
+    const index = getBits(view, 8 * indexes + i * width, width);
+    if (place >= count || index >= distinct) return undefined;
+    ranks[place] = starts[index]!;
+  }
+  return ranks;
+}

@@ -1,0 +1,125 @@
+// The JS form of assembly/blocks/decode.ts.
+import { FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../../generated/layouts/block.ts";
+import type { BlockHead } from "../contract.ts";
+import { ranksOf } from "./arrange.ts";
+import { powerOfTen } from "./keys.ts";
+import { decodeGroups, decodeSamples } from "./ladder.ts";
+
+/** Damaged bytes are read up to this far. */
+const MAX_BYTES = 65_536;
+const input = new Uint8Array(MAX_BYTES);
+const view = new DataView(input.buffer);
+const offsets = new Uint32Array(MAX_IN_BLOCK + GROUP);
+const lows = new Uint32Array(MAX_IN_BLOCK + GROUP);
+const sortedWords = new Uint32Array(2 * (MAX_IN_BLOCK + GROUP));
+const sortedBytes = new Uint8Array(sortedWords.buffer);
+const sorted32 = new Float32Array(sortedWords.buffer);
+const sorted64 = new Float64Array(sortedWords.buffer);
+const words = new Uint32Array(2 * MAX_IN_BLOCK);
+const bytes = new Uint8Array(words.buffer);
+
+/** Copies parts to `input`, which has room for reads past their end. */
+function take(...parts: Uint8Array[]): void {
+  let at = 0;
+  for (const part of parts) {
+    input.set(part, at);
+    at += part.length;
+  }
+}
+
+export function decodeSome(
+  head: BlockHead,
+  samples: Uint8Array,
+  body: Uint8Array,
+  first: number,
+  last: number,
+): Uint8Array | undefined {
+  take(samples, body);
+  const some = decodeRegular(head, samples.length, body.length, first, last);
+  return some < 0 ? undefined : sortedBytes.subarray(0, some * (head.wide ? 8 : 4));
+}
+
+export function decodeAll(
+  head: BlockHead,
+  samples: Uint8Array,
+  exceptions: Uint8Array,
+  body: Uint8Array,
+  order: Uint8Array,
+): Uint8Array | undefined {
+  const { count, wide, distinct } = head;
+  take(samples, body, order);
+  const regular = decodeRegular(head, samples.length, body.length, 0, MAX_IN_BLOCK);
+  if (regular < 0) return undefined;
+  const size = wide ? 8 : 4;
+  sortedBytes.set(exceptions, regular * size);
+  if (head.order === ORDER.none) return sortedBytes.subarray(0, count * size);
+  const isRepeated = wide
+    ? (i: number) => sortedWords[2 * i] === sortedWords[2 * i - 2] && sortedWords[2 * i + 1] === sortedWords[2 * i - 1]
+    : (i: number) => sortedWords[i] === sortedWords[i - 1];
+  const ranks = ranksOf(head.order, count, distinct, view, samples.length + body.length, isRepeated);
+  if (!ranks) return undefined;
+  if (wide)
+    for (let i = 0; i < count; i++) {
+      const rank = 2 * ranks[i]!;
+      words[2 * i] = sortedWords[rank]!;
+      words[2 * i + 1] = sortedWords[rank + 1]!;
+    }
+  else for (let i = 0; i < count; i++) words[i] = sortedWords[ranks[i]!]!;
+  return bytes.subarray(0, count * size);
+}
+
+/** Writes the regular values of some groups, ascending. Returns their number, or -1 if they are damaged. */
+function decodeRegular(head: BlockHead, samplesBytes: number, bodyBytes: number, first: number, last: number): number {
+  const { form, wide, shift, decimals, top, integer } = head;
+  const regular = head.count - head.exceptions;
+  if (decodeSamples(view, 0, regular, top).end !== samplesBytes) return -1;
+  const groups = Math.min(last, Math.ceil(regular / GROUP));
+  const end = decodeGroups(view, samplesBytes, regular, first, groups, shift, offsets, lows);
+  if (end !== samplesBytes + bodyBytes) return -1;
+  const some = Math.min(regular, groups * GROUP) - first * GROUP;
+  if (form === FORM.decimal) {
+    const power = powerOfTen(decimals);
+    if (wide) {
+      const step = 2 ** shift;
+      for (let i = 0; i < some; i++)
+        sorted64[i] = (integer + (shift > 0 ? offsets[i]! * step + lows[i]! : offsets[i]!)) / power;
+    } else {
+      const inverse = 1 / power;
+      for (let i = 0; i < some; i++) sorted32[i] = ((integer + offsets[i]!) | 0) * inverse;
+    }
+  } else if (wide) bits64(head, some);
+  else
+    for (let i = 0; i < some; i++) {
+      const key = (head.keyLow + offsets[i]!) | 0;
+      sortedWords[i] = key ^ (~(key >> 31) | 0x8000_0000);
+    }
+  return some;
+}
+
+function bits64({ keyLow, keyHigh, shift }: BlockHead, some: number): void {
+  for (let i = 0; i < some; i++) {
+    const x = offsets[i]!;
+    const low = shift === 0 ? x : shift === 32 ? lows[i]! : ((x << shift) | lows[i]!) >>> 0;
+    const high = shift === 0 ? 0 : shift === 32 ? x : x >>> (32 - shift);
+    const sum = keyLow + low;
+    const top = (keyHigh + high + (sum >= 2 ** 32 ? 1 : 0)) | 0;
+    const flips = ~(top >> 31);
+    sortedWords[2 * i] = sum ^ flips;
+    sortedWords[2 * i + 1] = top ^ (flips | 0x8000_0000);
+  }
+}
+
+/** The numbers of a ladder, in memory that the next call uses again, and the end of their bytes. */
+export function decodeLadder(
+  ladder: Uint8Array,
+  count: number,
+  top: number,
+): { numbers: Uint32Array; bytes: number } | undefined {
+  take(ladder);
+  const { end } = decodeSamples(view, 0, count, top);
+  if (end < 0) return undefined;
+  const bytesRead = decodeGroups(view, end, count, 0, Math.ceil(count / GROUP), 0, offsets, lows);
+  return bytesRead < 0 || bytesRead > ladder.length
+    ? undefined
+    : { numbers: offsets.subarray(0, count), bytes: bytesRead };
+}

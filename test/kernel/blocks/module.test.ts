@@ -1,0 +1,55 @@
+// The module of the codec: its exports, its size, and the same bytes when it is built again.
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import asc from "assemblyscript/asc";
+import { expect, test } from "vitest";
+import { wasmBase64 } from "../../../src/generated/blocks.ts";
+import { bytesOf, instantiate } from "../../../src/kernel/wasm/wasm-exports.ts";
+
+const ARITY = {
+  prepare: 0,
+  encode32: 1,
+  encode64: 1,
+  encodeLadder: 1,
+  decodeLadder: 2,
+  decodeValues32: 5,
+  decodeValues64: 5,
+  arrange32: 2,
+  arrange64: 2,
+};
+const MAX_BYTES = 11_264;
+const MAX_GZIPPED_BYTES = 4_864;
+
+test("the module has exactly the listed exports, with their arity, and a memory that does not grow", () => {
+  const exports = instantiate(bytesOf(wasmBase64)) as unknown as Record<string, unknown>;
+  const functions = Object.entries(exports).filter(([, value]) => typeof value === "function");
+  expect(Object.fromEntries(functions.map(([name, value]) => [name, (value as () => void).length]))).toEqual(ARITY);
+  expect(Object.keys(exports).length).toBe(functions.length + 1);
+  const memory = exports.memory as { grow(pages: number): number };
+  expect(() => memory.grow(1)).toThrow(RangeError);
+});
+
+test("the module is within its budget", () => {
+  const bytes = Buffer.from(wasmBase64, "base64");
+  expect(bytes.length).toBeLessThanOrEqual(MAX_BYTES);
+  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
+});
+
+test("the module has the same bytes when built again", { timeout: 120_000 }, async () => {
+  let again = new Uint8Array();
+  const { error } = await asc.main(["--config", "asconfig.blocks.json", "--target", "blocks"], {
+    readFile: (name) => {
+      try {
+        return readFileSync(name, "utf8");
+      } catch {
+        return null;
+      }
+    },
+    writeFile: (name, contents) => {
+      if (name.endsWith(".wasm")) again = contents as Uint8Array<ArrayBuffer>;
+    },
+    listFiles: () => null,
+  });
+  expect(error).toBeNull();
+  expect(Buffer.from(again).toString("base64")).toBe(wasmBase64);
+});
