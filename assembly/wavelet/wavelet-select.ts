@@ -124,14 +124,10 @@ function put(at: usize, piece: usize, l: u32, r: u32): void {
   store<u32>(at, r, 8);
 }
 
-/** Number of ones before a place of a level. 43691 / 2^17 is a third for all places of a piece. */
+/** Number of ones before a place of a level. */
 function onesBefore(blocks: usize, place: u32): u32 {
-  const block = ((place >> 5) * 43691) >> 17;
-  const bit = place - block * 96;
-  const at = blocks + ((<usize>block) << 4);
-  const low: u32 = bit < 32 ? (1 << bit) - 1 : -1;
-  const high: u64 = ((<u64>1) << (bit < 32 ? 0 : bit - 32)) - 1;
-  return load<u32>(at) + popcnt(load<u32>(at, 4) & low) + <u32>popcnt(load<u64>(at, 8) & high);
+  const at = blocks + <usize>(place >> 6) * 12;
+  return load<u32>(at, 8) + <u32>popcnt(load<u64>(at) & (((<u64>1) << place) - 1));
 }
 
 /** Moves the keys without the bit of `mask` to the front. Returns the address after them. */

@@ -19,9 +19,9 @@ export function writeLevel(words: Uint32Array, piece: number, level: number, key
   let key = keys;
   let zero = keys;
   let one = scratch;
-  for (const after = block + (words[piece + 3]! >>> 2); block < after; block += 4) {
-    words[block] = one - scratch;
-    for (let word = 1; word < 4; word++) {
+  for (const after = block + (words[piece + 3]! >>> 2); block < after; block += 3) {
+    words[block + 2] = one - scratch;
+    for (let word = 0; word < 2; word++) {
       const stop = Math.min(end, key + 32);
       let bits = 0;
       for (let place = 0; key < stop; key++, place++) {
@@ -49,12 +49,9 @@ function bitCount(x: number): number {
 
 /** Number of ones before a place of a level. */
 export function onesBefore(words: Uint32Array, blocks: number, place: number): number {
-  const block = Math.imul(place >>> 5, 43691) >>> 17;
-  const bit = place - block * 96;
-  const at = blocks + 4 * block;
-  const ones = words[at]!;
-  const mask = (1 << (bit & 31)) - 1;
-  if (bit < 32) return ones + bitCount(words[at + 1]! & mask);
-  if (bit < 64) return ones + bitCount(words[at + 1]!) + bitCount(words[at + 2]! & mask);
-  return ones + bitCount(words[at + 1]!) + bitCount(words[at + 2]!) + bitCount(words[at + 3]! & mask);
+  const at = blocks + 3 * (place >>> 6);
+  const ones = words[at + 2]!;
+  const mask = (1 << (place & 31)) - 1;
+  if ((place & 32) === 0) return ones + bitCount(words[at]! & mask);
+  return ones + bitCount(words[at]!) + bitCount(words[at + 1]! & mask);
 }
