@@ -147,6 +147,13 @@ export const records = {
     ["count", "u32"],
     ["firstMs", "f64"],
   ],
+  // A range of frames in a sealed chunk of which copies may still follow.
+  SEALED_RANGE: [
+    ["producer", "u32"],
+    ["first", "u32"],
+    ["count", "u32"],
+    ["lastSinceCreationMs", "u32"],
+  ],
   // A digest of consecutive events. Its points follow, f32 or f64 each.
   DIGEST: [
     ["earliestMs", "f64"],
