@@ -11,8 +11,10 @@ import {
 } from "./live/percentile-queries.ts";
 import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
-import { Segments, WindowCache } from "./segments/segments.ts";
+import { Segments } from "./segments/segments.ts";
 import { checkedColumn, timesOf } from "./values.ts";
+import type { IndexLimits } from "./wavelet/window-index.ts";
+import { type FoldedWindow, WindowFolds } from "./window-folds.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
@@ -21,7 +23,7 @@ import {
   type WindowQuery,
   windowQuery,
 } from "./window-query.ts";
-import { Fold, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
+import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 /** Options of `LocalSeries`. */
 export interface LocalSeriesOptions {
@@ -46,8 +48,8 @@ const NO_OPTIONS: LocalPercentileOptions = {};
 /**
  * The windows and statistics of `Series` for one process, without a store and without promises.
  * Its time never goes back. If the clock does, the time stands still until the clock has caught up.
- * Cost: `record` takes some ns. `stats` folds about 64 summaries, filters the segments at the window's edges, and
- * selects from sorted runs once per percentile.
+ * Cost: `record` takes some ns. `stats` of a window that moves with time folds about 64 summaries, filters the segments at
+ * its edges, and selects from sorted runs once per percentile. Other windows use an index (`wavelet/`), once there is one.
  */
 export class LocalSeries {
   readonly #retentionMs: number;
@@ -55,7 +57,7 @@ export class LocalSeries {
   readonly #nan: NanPolicy;
   readonly #clock: Clock;
   readonly #events: Segments;
-  readonly #windowCache = new WindowCache();
+  readonly #folds: WindowFolds;
   readonly #live: PercentileQueries;
   readonly #chunkMs: number;
   readonly #maxBytes: number;
@@ -68,8 +70,8 @@ export class LocalSeries {
 
   constructor(options?: LocalSeriesOptions);
   /** @internal Tests pass smaller bounds, which reach rare states with a few events. */
-  constructor(options?: LocalSeriesOptions, liveLimits?: LiveLimits);
-  constructor(options: LocalSeriesOptions = {}, liveLimits: LiveLimits = LIVE_LIMITS) {
+  constructor(options?: LocalSeriesOptions, liveLimits?: LiveLimits, indexLimits?: IndexLimits);
+  constructor(options: LocalSeriesOptions = {}, liveLimits: LiveLimits = LIVE_LIMITS, indexLimits?: IndexLimits) {
     const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
     this.#retentionMs = retentionMs;
     this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));
@@ -77,6 +79,7 @@ export class LocalSeries {
     this.#maxBytes = maxBytes;
     this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
     this.#events = new Segments(this.#valueType);
+    this.#folds = new WindowFolds(indexLimits);
     this.#nan = nan;
     this.#clock = clock;
     this.#live = new PercentileQueries(this.#retentionMs, nan, liveLimits);
@@ -120,8 +123,10 @@ export class LocalSeries {
   stats<const P extends readonly number[] = DefaultPercentiles>(options: StatsOptions<P> = {}): WindowStats<P[number]> {
     try {
       const query = statsQuery(options, this.#retentionMs);
-      const { fold, fromMs, toMs } = this.#collect(query);
-      return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+      const window = this.#windowOf(query);
+      const roomBytes = this.#maxBytes - this.#events.count * bytesPerEvent(this.#valueType);
+      const fold = this.#folds.stats(this.#events, window, roomBytes);
+      return statsOf(fold, query, this.#nan, window.fromMs, window.toMs, this.#degradedBy(window.fromMs));
     } catch (error) {
       throw AT.error("stats", error);
     }
@@ -161,25 +166,19 @@ export class LocalSeries {
   fractionBelow(limit: number, options: WindowOptions = {}): number {
     try {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-      return fractionOf(this.#collect(windowQuery(options, this.#retentionMs)).fold, limit, this.#nan);
+      const window = this.#windowOf(windowQuery(options, this.#retentionMs));
+      return fractionOf(this.#folds.runs(this.#events, window), limit, this.#nan);
     } catch (error) {
       throw AT.error("fractionBelow", error);
     }
   }
 
-  #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
+  #windowOf(query: WindowQuery): FoldedWindow {
     const nowMs = this.#advance();
     // If recording has stopped, a query must drop the expired events.
     if (nowMs >= this.#turnsAtMs) this.#dropExpired(nowMs);
     const toMs = query.atMs ?? nowMs;
-    const fromMs = toMs - query.spanMs;
-    const { list, version } = this.#events;
-    // Only a window that ends now is cached. A window with an explicit end is not.
-    if (query.atMs === undefined)
-      return { fold: this.#windowCache.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
-    const fold = new Fold();
-    for (const segment of list) segment.collect(fold, fromMs, toMs, query.closed);
-    return { fold, fromMs, toMs };
+    return { fromMs: toMs - query.spanMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
   }
 
   #degradedBy(fromMs: number): "retention" | undefined {
@@ -201,7 +200,7 @@ export class LocalSeries {
 
   #dropExpired(nowMs: number): void {
     if (!this.#events.dropBefore(nowMs - this.#retentionMs)) return;
-    this.#windowCache.clear();
+    this.#folds.release();
     this.#live.release();
   }
 

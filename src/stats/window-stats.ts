@@ -71,6 +71,8 @@ export interface WindowAggregates {
   min: number;
   max: number;
   variance(ddof: number): number;
+  /** Called before `valuesAt` with all ranks, by a fold that finds them together. */
+  seek?(ranks: readonly number[]): void;
   /** The values at the 0-based ranks k and k + 1 (k again at the end), NaN excluded, for percentile `p`. */
   valuesAt(k: number, p: number): [number, number];
 }
@@ -100,15 +102,21 @@ export function statsOf(
     to: toMs,
     degraded: degradedBy !== undefined,
   };
-  for (const p of query.percentiles) stats.percentiles[p] = isUndefined ? Number.NaN : percentileOf(fold, query, p);
+  if (isUndefined) for (const p of query.percentiles) stats.percentiles[p] = Number.NaN;
+  else addPercentiles(stats, fold, query);
   if (degradedBy) stats.degradedBy = degradedBy;
   return stats;
 }
 
-function percentileOf(fold: WindowAggregates, query: StatsQuery, p: number): number {
-  const order = percentileRanks(query.method, fold.validCount, p);
-  const [low, next] = fold.valuesAt(order.lower, p);
-  return interpolate(order, low, order.upper === order.lower ? low : next);
+function addPercentiles(stats: WindowStats, fold: WindowAggregates, { percentiles, method }: StatsQuery): void {
+  const orders = percentiles.map((p) => percentileRanks(method, fold.validCount, p));
+  fold.seek?.(orders.map(({ lower }) => lower));
+  for (let i = 0; i < orders.length; i++) {
+    const p = percentiles[i]!;
+    const order = orders[i]!;
+    const [low, next] = fold.valuesAt(order.lower, p);
+    stats.percentiles[p] = interpolate(order, low, order.upper === order.lower ? low : next);
+  }
 }
 
 /** Share of the window's numbers below `limit`. NaN if the window is empty, or has NaN that is not ignored. */

@@ -40,6 +40,8 @@ export class Segment {
   count = 0;
   earliestMs = Number.POSITIVE_INFINITY;
   latestMs = Number.NEGATIVE_INFINITY;
+  /** True if no event has an earlier time than the event before it. */
+  isOrdered = true;
   readonly #maxCount: number;
   #capacity: number;
   #times: EventTimes;
@@ -67,6 +69,20 @@ export class Segment {
     return this.#times.at(i);
   }
 
+  /** Index of the first event at `ms` or later; `count` if there is none. The segment must be ordered. */
+  indexAt(ms: number): number {
+    const { ticks, baseMs } = this.#times;
+    const tick = ms - baseMs;
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (ticks[middle]! < tick) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** Returns false, and adds nothing, if the segment is full. */
   append(ms: number, value: number): boolean {
     const at = this.count;
@@ -78,7 +94,8 @@ export class Segment {
     if (!this.#times.set(at, ms)) this.dropCaches();
     this.values[at] = value;
     if (ms < this.earliestMs) this.earliestMs = ms;
-    if (ms > this.latestMs) this.latestMs = ms;
+    if (ms >= this.latestMs) this.latestMs = ms;
+    else this.isOrdered = false;
     this.count = at + 1;
     return true;
   }
@@ -161,7 +178,8 @@ export class Segment {
 
   #extend(ms: number, count: number): void {
     if (ms < this.earliestMs) this.earliestMs = ms;
-    if (ms > this.latestMs) this.latestMs = ms;
+    if (ms >= this.latestMs) this.latestMs = ms;
+    else this.isOrdered = false;
     this.count += count;
   }
 

@@ -134,6 +134,11 @@ export class WindowCache {
     return fold;
   }
 
+  /** True if the window's span and side are cached. */
+  has(spanMs: number, closed: Closed): boolean {
+    return this.#windows.has(keyOf(spanMs, closed));
+  }
+
   /** Drops every reference to a segment. The brackets stay. */
   clear(): void {
     for (const cached of this.#windows.values()) {
@@ -144,7 +149,7 @@ export class WindowCache {
   }
 
   #windowOf(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): CachedWindow {
-    const key = 2 * (toMs - fromMs) + (closed === "both" ? 1 : 0);
+    const key = keyOf(toMs - fromMs, closed);
     let cached = this.#windows.get(key);
     if (!cached || cached.version !== version || !isStillValid(cached, fromMs, toMs, closed)) {
       cached = aggregateWindow(segments, version, fromMs, toMs, closed, cached?.brackets ?? new RankBrackets());
@@ -160,6 +165,10 @@ export class WindowCache {
     for (const entry of this.#windows) if (!oldest || entry[1].lastUsed < oldest[1].lastUsed) oldest = entry;
     this.#windows.delete(oldest![0]);
   }
+}
+
+function keyOf(spanMs: number, closed: Closed): number {
+  return 2 * spanMs + (closed === "both" ? 1 : 0);
 }
 
 /** True if the aggregated segments are still exactly the closed ones wholly inside the window. */

@@ -1,0 +1,172 @@
+import { divideDouble, meanOf } from "../../kernel/double-double.ts";
+import { withInfinities } from "../../kernel/moments.ts";
+
+/** The numbers of a node: counts, and of the finite values the sum and the mean as double-doubles, M2, and the extremes. */
+const FINITE = 0;
+const NAN = 1;
+const POSITIVE = 2;
+const NEGATIVE = 3;
+const SUM_HIGH = 4;
+const SUM_LOW = 5;
+const MEAN_HIGH = 6;
+const MEAN_LOW = 7;
+const M2 = 8;
+const MIN = 9;
+const MAX = 10;
+export const SIZE = 11;
+
+/** The moments of a window: the sum of some nodes and of the values at its edges. */
+export class WindowMoments {
+  #parts = new Float64Array(64 * SIZE);
+  #used = 0;
+  readonly #total = new Float64Array(SIZE);
+
+  clear(): void {
+    this.#used = 0;
+  }
+
+  addNode(numbers: Float64Array, offset: number): void {
+    const to = this.#next();
+    for (let i = 0; i < SIZE; i++) this.#parts[to + i] = numbers[offset + i]!;
+  }
+
+  addValues(values: Float32Array, begin: number, end: number): void {
+    const to = this.#next();
+    summarize(values, begin, end, this.#parts, to);
+  }
+
+  /** Call it after the last part was added. */
+  sum(): void {
+    addUp(this.#parts, this.#used, this.#total);
+  }
+
+  /** Writes what `sum` computed. */
+  store(into: Float64Array, offset: number): void {
+    for (let i = 0; i < SIZE; i++) into[offset + i] = this.#total[i]!;
+  }
+
+  get nanCount(): number {
+    return this.#total[NAN]!;
+  }
+
+  get min(): number {
+    return this.#total[MIN]!;
+  }
+
+  get max(): number {
+    return this.#total[MAX]!;
+  }
+
+  get total(): number {
+    return this.#addInfinities(this.#total[SUM_HIGH]! + this.#total[SUM_LOW]!);
+  }
+
+  get mean(): number {
+    return this.#addInfinities(meanOf(this.#total[SUM_HIGH]!, this.#total[SUM_LOW]!, this.#total[FINITE]!));
+  }
+
+  /** NaN with an infinity. */
+  variance(ddof: number): number {
+    const total = this.#total;
+    if (total[POSITIVE]! + total[NEGATIVE]! > 0 || total[FINITE]! <= ddof) return Number.NaN;
+    return total[M2]! / (total[FINITE]! - ddof);
+  }
+
+  #next(): number {
+    const at = this.#used;
+    this.#used += SIZE;
+    if (this.#used > this.#parts.length) {
+      const larger = new Float64Array(2 * this.#parts.length);
+      larger.set(this.#parts);
+      this.#parts = larger;
+    }
+    return at;
+  }
+
+  #addInfinities(finite: number): number {
+    return withInfinities(finite, this.#total[POSITIVE]!, this.#total[NEGATIVE]!);
+  }
+}
+
+/** The sum by TwoSum (Knuth), and M2 about the mean. Two sums of squares, so that the processor can add both at once. */
+function summarize(values: Float32Array, begin: number, end: number, into: Float64Array, at: number): void {
+  let nan = 0;
+  let positive = 0;
+  let negative = 0;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  let high = 0;
+  let low = 0;
+  for (let i = begin; i < end; i++) {
+    const x = values[i]!;
+    if (x - x !== 0) {
+      if (x > 0) positive++;
+      else if (x < 0) negative++;
+      else nan++;
+      continue;
+    }
+    min = Math.min(min, x);
+    max = Math.max(max, x);
+    const sum = high + x;
+    const part = sum - high;
+    low += high - (sum - part) + (x - part);
+    high = sum;
+  }
+  into[at + FINITE] = end - begin - nan - positive - negative;
+  into[at + NAN] = nan;
+  into[at + POSITIVE] = positive;
+  into[at + NEGATIVE] = negative;
+  into[at + MIN] = negative > 0 ? Number.NEGATIVE_INFINITY : min;
+  into[at + MAX] = positive > 0 ? Number.POSITIVE_INFINITY : max;
+  storeSum(high, low, into, at);
+  into[at + M2] = squares(values, begin, end, into[at + MEAN_HIGH]!);
+}
+
+function squares(values: Float32Array, begin: number, end: number, mean: number): number {
+  let even = 0;
+  let odd = 0;
+  for (let i = begin; i < end; i++) {
+    const distance = values[i]! - mean;
+    if (distance - distance !== 0) continue;
+    if ((i & 1) === 0) even += distance * distance;
+    else odd += distance * distance;
+  }
+  return even + odd;
+}
+
+/** Adds the nodes as `Accumulator` does. The extremes of a part with an infinity are infinite. */
+function addUp(parts: Float64Array, end: number, into: Float64Array): void {
+  for (let i = FINITE; i <= NEGATIVE; i++) into[i] = 0;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  let high = 0;
+  let low = 0;
+  for (let at = 0; at < end; at += SIZE) {
+    for (let i = FINITE; i <= NEGATIVE; i++) into[i]! += parts[at + i]!;
+    min = Math.min(min, parts[at + MIN]!);
+    max = Math.max(max, parts[at + MAX]!);
+    const x = parts[at + SUM_HIGH]!;
+    const sum = high + x;
+    const part = sum - high;
+    low += high - (sum - part) + (x - part) + parts[at + SUM_LOW]!;
+    high = sum;
+  }
+  storeSum(high, low, into, 0);
+  let m2 = 0;
+  for (let at = 0; at < end; at += SIZE) {
+    const distance = parts[at + MEAN_HIGH]! - into[MEAN_HIGH]! + (parts[at + MEAN_LOW]! - into[MEAN_LOW]!);
+    m2 += parts[at + M2]! + parts[at + FINITE]! * distance * distance;
+  }
+  into[M2] = m2;
+  into[MIN] = min;
+  into[MAX] = max;
+}
+
+function storeSum(high: number, low: number, into: Float64Array, at: number): void {
+  const count = into[at + FINITE]!;
+  const [meanHigh, meanLow] = count > 0 ? divideDouble(high, low, count) : [0, 0];
+  into[at + SUM_HIGH] = high;
+  into[at + SUM_LOW] = low;
+  into[at + MEAN_HIGH] = meanHigh;
+  into[at + MEAN_LOW] = meanLow;
+}

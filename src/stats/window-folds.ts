@@ -1,0 +1,47 @@
+import type { Closed } from "../time.ts";
+import type { Segments } from "./segments/segments.ts";
+import { WindowCache } from "./segments/segments.ts";
+import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
+import { Fold, type WindowAggregates } from "./window-stats.ts";
+
+/** A window, and whether it ends now. */
+export interface FoldedWindow {
+  fromMs: number;
+  toMs: number;
+  closed: Closed;
+  endsNow: boolean;
+}
+
+/**
+ * Folds the windows of one list of segments. A window that ends now and whose span was asked for before is cached. Others
+ * are answered by an index, once there is one.
+ */
+export class WindowFolds {
+  readonly #cache = new WindowCache();
+  readonly #index: WindowIndex;
+
+  constructor(limits?: IndexLimits) {
+    this.#index = new WindowIndex(limits);
+  }
+
+  /** `roomBytes`: memory that an index may use. */
+  stats(events: Pick<Segments, "list" | "version">, window: FoldedWindow, roomBytes: number): WindowAggregates {
+    const { fromMs, toMs, closed, endsNow } = window;
+    if (endsNow && this.#cache.has(toMs - fromMs, closed)) return this.runs(events, window);
+    return this.#index.fold(events.list, events.version, fromMs, toMs, closed, roomBytes) ?? this.runs(events, window);
+  }
+
+  /** The fold of the window's sorted runs. */
+  runs({ list, version }: Pick<Segments, "list" | "version">, { fromMs, toMs, closed, endsNow }: FoldedWindow): Fold {
+    if (endsNow) return this.#cache.fold(list, version, fromMs, toMs, closed);
+    const fold = new Fold();
+    for (const segment of list) segment.collect(fold, fromMs, toMs, closed);
+    return fold;
+  }
+
+  /** Call it after segments were dropped. */
+  release(): void {
+    this.#cache.clear();
+    this.#index.release();
+  }
+}
