@@ -74,21 +74,17 @@ export function partsOf(block: Uint8Array): BlockParts {
 
 /** Writes the values in order of arrival to `out`, or in ascending order of their bits without `parts.order`. Throws CORRUPT. */
 export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomeParts, out: Column): void {
-  const { body, order } = parts;
+  const { head: bytes, body, order } = parts;
+  checkLength("head", bytes, head.headBytes);
   if (!body || body.length !== head.bodyBytes)
     throw damaged(`its values have ${body?.length} bytes; it names ${head.bodyBytes}`);
-  if (order && order.length !== head.orderBytes)
-    throw damaged(`its order has ${order.length} bytes; it names ${head.orderBytes}`);
-  const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
-  if (head.form === FORM.raw) {
-    bytes.set(body);
-    return;
-  }
-  const { samples, exceptions } = tailOf(head, parts.head);
-  const asked = order ? head : { ...head, order: ORDER.none };
-  const decoded = codec.decode(asked, samples, exceptions, body, order ?? exceptions);
-  if (!decoded) throw damaged("its values do not fit their length");
-  bytes.set(decoded);
+  if (order) checkLength("order", order, head.orderBytes);
+  if (head.form === FORM.raw) new Uint8Array(out.buffer, out.byteOffset, out.byteLength).set(body);
+  else if (!codec.decode(head, bytes, body, order, out)) throw damaged("its values do not fit their length");
+}
+
+function checkLength(part: string, bytes: Uint8Array, expected: number): void {
+  if (bytes.length !== expected) throw damaged(`its ${part} has ${bytes.length} bytes; it names ${expected}`);
 }
 
 /** The place of each group of a block that is not raw: where it begins in the body, and at last the end. Throws CORRUPT. */
@@ -113,10 +109,11 @@ export function decodeGroups(
   first: number,
   last: number,
 ): Column {
-  const decoded = codec.decodeGroups(head, tailOf(head, bytes).samples, body, first, last);
-  if (!decoded) throw damaged("its values do not fit their length");
-  const { buffer } = new Uint8Array(decoded);
-  return head.wide ? new Float64Array(buffer) : new Float32Array(buffer);
+  checkLength("head", bytes, head.headBytes);
+  const some = Math.min(head.count - head.exceptions, last * GROUP) - first * GROUP;
+  const out = head.wide ? new Float64Array(some) : new Float32Array(some);
+  if (!codec.decodeGroups(head, bytes, body, first, last, out)) throw damaged("its values do not fit their length");
+  return out;
 }
 
 /** The values that are in no group, in order of their bits. */
@@ -126,7 +123,7 @@ export function exceptionsOf(head: BlockHead, bytes: Uint8Array): Column {
 }
 
 function tailOf(head: BlockHead, bytes: Uint8Array): { samples: Uint8Array; exceptions: Uint8Array } {
-  if (bytes.length !== head.headBytes) throw damaged(`its head has ${bytes.length} bytes; it names ${head.headBytes}`);
+  checkLength("head", bytes, head.headBytes);
   const at = head.headBytes - head.exceptions * (head.wide ? 8 : 4);
   return { samples: bytes.subarray(BLOCK_BYTES, at), exceptions: bytes.subarray(at) };
 }

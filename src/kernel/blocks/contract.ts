@@ -52,35 +52,17 @@ export interface BlockParts {
 /** A block of which some parts are there. */
 export type SomeParts = Pick<BlockParts, "head"> & Partial<BlockParts>;
 
-/**
- * The loops over values, in one of two forms. Both write the same bytes. They never throw for damaged bytes. They return undefined.
- * A result is a view that is valid until the next call.
- */
+/** The loops over values, in one of two forms. Both write the same bytes. They answer damaged bytes with false or undefined. */
 export interface BlockCodec {
   readonly name: "wasm-simd" | "js";
   /** Encodes 1 to 1024 values, never in the raw form. */
   encode(values: Column): EncodedValues;
-  /**
-   * The bytes of the regular values of groups `first` to `last` - 1, ascending. `samples`: that part of the head.
-   * `body`: these groups and nothing else.
-   */
-  decodeGroups(
-    head: BlockHead,
-    samples: Uint8Array,
-    body: Uint8Array,
-    first: number,
-    last: number,
-  ): Uint8Array | undefined;
-  /** The bytes of all values in order of arrival. `exceptions`: that part of the head. */
-  decode(
-    head: BlockHead,
-    samples: Uint8Array,
-    exceptions: Uint8Array,
-    body: Uint8Array,
-    order: Uint8Array,
-  ): Uint8Array | undefined;
+  /** Writes the regular values of groups `first` to `last` - 1 to `out`, ascending. `body`: these groups and nothing else. */
+  decodeGroups(head: BlockHead, bytes: Uint8Array, body: Uint8Array, first: number, last: number, out: Column): boolean;
+  /** Writes all values to `out`, in order of arrival, or without `order` ascending, exceptions last. `bytes`: those of the head. */
+  decode(head: BlockHead, bytes: Uint8Array, body: Uint8Array, order: Uint8Array | undefined, out: Column): boolean;
   /** Encodes 1 to 1024 numbers that begin with 0 and never decrease. */
   encodeLadder(numbers: Uint32Array): Uint8Array;
-  /** The numbers, and how many bytes they took. */
+  /** The numbers, in a view that is valid until the next call, and how many bytes they took. */
   decodeLadder(bytes: Uint8Array, count: number, top: number): { numbers: Uint32Array; bytes: number } | undefined;
 }

@@ -1,5 +1,5 @@
 import * as layout from "../../generated/layouts/block.ts";
-import { TIMING } from "../../generated/layouts/block.ts";
+import { MAX_IN_BLOCK, TIMING } from "../../generated/layouts/block.ts";
 import type { BlockCodec, BlockHead } from "./contract.ts";
 import { damaged } from "./head.ts";
 import { bitsOf, getBits, pack } from "./js/bits.ts";
@@ -22,88 +22,79 @@ const MAX_SLOPE = 2 ** 31 - 1;
 /** What `getBits` reads past the end. */
 const SLACK_BYTES = 8;
 
-interface Line {
-  slope: number;
-  first: number;
-  numbers: Uint32Array;
-}
+/** Runs of this many events, on average, are stored as runs. */
+const MIN_MEAN_RUN = 4;
+const starts = new Uint16Array(MAX_IN_BLOCK + 1);
+const numbers = new Uint32Array(MAX_IN_BLOCK);
 
 /** Encodes the times of a block's events, of which there is at least one. */
 export function encodeTimes(codec: BlockCodec, times: Float64Array): EncodedTimes {
   let earliestMs = times[0]!;
   let latestMs = earliestMs;
-  const starts = [0];
+  let before = earliestMs;
+  let runs = 1;
   for (let i = 1; i < times.length; i++) {
     const ms = times[i]!;
+    if (ms === before) continue;
     if (ms < earliestMs) earliestMs = ms;
     if (ms > latestMs) latestMs = ms;
-    if (ms !== times[i - 1]) starts.push(i);
+    starts[runs++] = i;
+    before = ms;
   }
-  const runs = starts.length;
-  const each = encodeLine(codec, times, earliestMs);
-  const result = { earliestMs, latestMs };
-  if (!each) {
-    const bytes = new Uint8Array(times.buffer, times.byteOffset, times.byteLength).slice();
-    return { ...result, timing: TIMING.raw, runs: 0, bytes };
-  }
-  const byRun = runs < times.length && runs > 1 ? encodeRuns(codec, times, starts, earliestMs) : undefined;
-  return byRun && byRun.length < each.length
-    ? { ...result, timing: TIMING.runs, runs, bytes: byRun }
-    : { ...result, timing: TIMING.each, runs: 0, bytes: each };
+  const isRuns = runs > 1 && MIN_MEAN_RUN * runs <= times.length;
+  const bytes = isRuns ? encodeRuns(codec, times, runs, earliestMs) : encodeLine(codec, times, earliestMs);
+  if (bytes)
+    return { earliestMs, latestMs, timing: isRuns ? TIMING.runs : TIMING.each, runs: isRuns ? runs : 0, bytes };
+  const raw = new Uint8Array(times.buffer, times.byteOffset, times.byteLength).slice();
+  return { earliestMs, latestMs, timing: TIMING.raw, runs: 0, bytes: raw };
 }
 
-function encodeRuns(
-  codec: BlockCodec,
-  times: Float64Array,
-  starts: readonly number[],
-  earliestMs: number,
-): Uint8Array | undefined {
-  const line = encodeLine(
-    codec,
-    Float64Array.from(starts, (start) => times[start]!),
-    earliestMs,
-  );
+function encodeRuns(codec: BlockCodec, times: Float64Array, runs: number, earliestMs: number): Uint8Array | undefined {
+  const distinct = new Float64Array(runs);
+  const lengths = new Uint16Array(runs);
+  let shortest = times.length;
+  let longest = 0;
+  starts[runs] = times.length;
+  for (let i = 0; i < runs; i++) {
+    const length = starts[i + 1]! - starts[i]!;
+    distinct[i] = times[starts[i]!]!;
+    lengths[i] = length;
+    if (length < shortest) shortest = length;
+    if (length > longest) longest = length;
+  }
+  const line = encodeLine(codec, distinct, earliestMs);
   if (!line) return undefined;
-  const lengths = Uint32Array.from(starts, (start, i) => (starts[i + 1] ?? times.length) - start);
-  const shortest = lengths.reduce((least, length) => Math.min(least, length));
-  const width = bitsOf(lengths.reduce((most, length) => Math.max(most, length)) - shortest);
-  const bytes = new Uint8Array(line.length + layout.RUNS_BYTES + ((lengths.length * width + 7) >> 3) + SLACK_BYTES);
+  const width = bitsOf(longest - shortest);
+  for (let i = 0; i < runs; i++) lengths[i]! -= shortest;
+  const bytes = new Uint8Array(line.length + layout.RUNS_BYTES + ((runs * width + 7) >> 3) + SLACK_BYTES);
   const view = new DataView(bytes.buffer);
   view.setUint16(layout.RUNS_SHORTEST_AT, shortest, true);
   view.setUint8(layout.RUNS_WIDTH_AT, width);
   bytes.set(line, layout.RUNS_BYTES);
-  const over = lengths.map((length) => length - shortest);
-  return bytes.subarray(0, pack(over, 0, over.length, width, view, layout.RUNS_BYTES + line.length));
-}
-
-function encodeLine(codec: BlockCodec, times: Float64Array, earliestMs: number): Uint8Array | undefined {
-  const line = lineOf(times, earliestMs);
-  if (!line) return undefined;
-  const ladder = codec.encodeLadder(line.numbers);
-  const bytes = new Uint8Array(layout.TIMES_BYTES + ladder.length);
-  const view = new DataView(bytes.buffer);
-  view.setInt32(layout.TIMES_SLOPE_AT, line.slope, true);
-  view.setUint32(layout.TIMES_TOP_AT, line.numbers.at(-1)!, true);
-  view.setUint32(layout.TIMES_FIRST_AT, line.first, true);
-  bytes.set(ladder, layout.TIMES_BYTES);
-  return bytes;
+  return bytes.subarray(0, pack(lengths, 0, runs, width, view, layout.RUNS_BYTES + line.length));
 }
 
 /** Undefined if a time cannot be restored exactly. */
-function lineOf(times: Float64Array, earliestMs: number): Line | undefined {
+function encodeLine(codec: BlockCodec, times: Float64Array, earliestMs: number): Uint8Array | undefined {
   const count = times.length;
   let slope = count > 1 ? Number.POSITIVE_INFINITY : 0;
   for (let i = 1; i < count; i++) slope = Math.min(slope, times[i]! - times[i - 1]!);
   const first = times[0]! - earliestMs;
   if (!Number.isInteger(slope) || Math.abs(slope) > MAX_SLOPE || !isU32(first)) return undefined;
-  const numbers = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
+  for (let i = 0, last = 0; i < count; i++) {
     const number = times[i]! - earliestMs - first - i * slope;
-    if (!isU32(number) || earliestMs + (first + i * slope + number) !== times[i]) return undefined;
+    if (!isU32(number) || number < last || earliestMs + (first + i * slope + number) !== times[i]) return undefined;
     numbers[i] = number;
-    if (i > 0 && number < numbers[i - 1]!) return undefined;
+    last = number;
   }
-  return { slope, first, numbers };
+  const ladder = codec.encodeLadder(count === MAX_IN_BLOCK ? numbers : numbers.subarray(0, count));
+  const bytes = new Uint8Array(layout.TIMES_BYTES + ladder.length);
+  const view = new DataView(bytes.buffer);
+  view.setInt32(layout.TIMES_SLOPE_AT, slope, true);
+  view.setUint32(layout.TIMES_TOP_AT, numbers[count - 1]!, true);
+  view.setUint32(layout.TIMES_FIRST_AT, first, true);
+  bytes.set(ladder, layout.TIMES_BYTES);
+  return bytes;
 }
 
 function isU32(x: number): boolean {

@@ -1,5 +1,5 @@
 import { wasmBase64 } from "../../generated/blocks.ts";
-import { FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
 import type { Column } from "../contract.ts";
 import { bytesOf, instantiate } from "../wasm/wasm-exports.ts";
 import type { BlockCodec, BlockHead, EncodedValues } from "./contract.ts";
@@ -53,13 +53,23 @@ export function wasmCodec(): BlockCodec {
   return new WasmCodec(exports);
 }
 
+interface Columns {
+  f32: Float32Array;
+  f64: Float64Array;
+}
+
+function columnsAt(buffer: ArrayBuffer, at: number): Columns {
+  return { f32: new Float32Array(buffer, at, MAX_IN_BLOCK), f64: new Float64Array(buffer, at, MAX_IN_BLOCK) };
+}
+
 class WasmCodec implements BlockCodec {
   readonly name = "wasm-simd";
   readonly #wasm: BlockExports;
   readonly #bytes: Uint8Array;
   readonly #fields: Uint32Array;
   readonly #numbers: Float64Array;
-  readonly #arrival: { f32: Float32Array; f64: Float64Array };
+  readonly #values: Columns;
+  readonly #arrival: Columns;
   readonly #offsets: Uint32Array;
 
   constructor(wasm: BlockExports) {
@@ -68,10 +78,8 @@ class WasmCodec implements BlockCodec {
     this.#bytes = new Uint8Array(buffer);
     this.#fields = new Uint32Array(buffer, PLACE.control, FIELDS);
     this.#numbers = new Float64Array(buffer, PLACE.control, FIELDS / 2);
-    this.#arrival = {
-      f32: new Float32Array(buffer, PLACE.arrival, MAX_IN_BLOCK),
-      f64: new Float64Array(buffer, PLACE.arrival, MAX_IN_BLOCK),
-    };
+    this.#values = columnsAt(buffer, PLACE.values);
+    this.#arrival = columnsAt(buffer, PLACE.arrival);
     this.#offsets = new Uint32Array(buffer, PLACE.offsets, MAX_IN_BLOCK);
   }
 
@@ -105,34 +113,35 @@ class WasmCodec implements BlockCodec {
 
   decodeGroups(
     head: BlockHead,
-    samples: Uint8Array,
+    bytes: Uint8Array,
     body: Uint8Array,
     first: number,
     last: number,
-  ): Uint8Array | undefined {
-    const regular = head.count - head.exceptions;
-    if (!this.#decode(head, samples, body, first, last)) return undefined;
-    const some = Math.min(regular, last * GROUP) - first * GROUP;
-    return this.#part(PLACE.values, some * (head.wide ? 8 : 4));
+    out: Column,
+  ): boolean {
+    if (!this.#decode(head, bytes, body, first, last)) return false;
+    out.set(this.#view(PLACE.values, out.length, head.wide));
+    return true;
   }
 
-  decode(
-    head: BlockHead,
-    samples: Uint8Array,
-    exceptions: Uint8Array,
-    body: Uint8Array,
-    order: Uint8Array,
-  ): Uint8Array | undefined {
-    const { wide, count } = head;
-    const regular = count - head.exceptions;
-    if (!this.#decode(head, samples, body, 0, Math.ceil(regular / GROUP))) return undefined;
-    const size = wide ? 8 : 4;
-    if (exceptions.length > 0) this.#bytes.set(exceptions, PLACE.values + regular * size);
-    if (head.order === ORDER.none) return this.#part(PLACE.values, count * size);
-    const at = PLACE.block + samples.length + body.length;
-    this.#bytes.set(order, at);
-    const result = wide ? this.#wasm.arrange64(at, count) : this.#wasm.arrange32(at, count);
-    return result === 0 ? undefined : this.#part(result, count * size);
+  decode(head: BlockHead, bytes: Uint8Array, body: Uint8Array, order: Uint8Array | undefined, out: Column): boolean {
+    const { wide, count, exceptions } = head;
+    const regular = count - exceptions;
+    if (!this.#decode(head, bytes, body, 0, Math.ceil(regular / GROUP))) return false;
+    if (exceptions > 0) {
+      const end = PLACE.block + bytes.length;
+      const size = wide ? 8 : 4;
+      this.#bytes.copyWithin(PLACE.values + regular * size, end - exceptions * size, end);
+    }
+    let at: number = PLACE.values;
+    if (order && head.order !== ORDER.none) {
+      const orderAt = PLACE.block + bytes.length + body.length;
+      this.#bytes.set(order, orderAt);
+      at = wide ? this.#wasm.arrange64(orderAt, count) : this.#wasm.arrange32(orderAt, count);
+    }
+    if (at === 0) return false;
+    out.set(this.#view(at, count, wide));
+    return true;
   }
 
   encodeLadder(numbers: Uint32Array): Uint8Array {
@@ -147,15 +156,15 @@ class WasmCodec implements BlockCodec {
   }
 
   /** Writes ascending values, if the bytes are sound. */
-  #decode(head: BlockHead, samples: Uint8Array, body: Uint8Array, first: number, last: number): boolean {
-    const { wide } = head;
+  #decode(head: BlockHead, bytes: Uint8Array, body: Uint8Array, first: number, last: number): boolean {
+    const { wide, exceptions } = head;
     const fields = this.#fields;
     fields[FIELD.form] = head.form;
     fields[FIELD.order] = head.order;
     fields[FIELD.shift] = head.shift;
     fields[FIELD.distinct] = head.distinct;
     fields[FIELD.top] = head.top;
-    fields[FIELD.samplesBytes] = samples.length;
+    fields[FIELD.samplesBytes] = bytes.length - BLOCK_BYTES - exceptions * (wide ? 8 : 4);
     fields[FIELD.base] = head.keyLow;
     fields[FIELD.base + 1] = head.keyHigh;
     if (head.form === FORM.decimal) {
@@ -164,11 +173,22 @@ class WasmCodec implements BlockCodec {
       else fields[FIELD.base] = head.integer;
       this.#numbers[FIELD.base / 2 + 1] = wide ? power : 1 / power;
     }
-    const at = PLACE.block + samples.length;
-    this.#bytes.set(samples, PLACE.block);
+    const at = PLACE.block + bytes.length;
+    this.#bytes.set(bytes, PLACE.block);
     this.#bytes.set(body, at);
-    const decode = wide ? this.#wasm.decodeValues64 : this.#wasm.decodeValues32;
-    return decode(PLACE.block, at, head.count - head.exceptions, first, last) === at + body.length;
+    const samples = PLACE.block + BLOCK_BYTES;
+    const regular = head.count - exceptions;
+    const end = wide
+      ? this.#wasm.decodeValues64(samples, at, regular, first, last)
+      : this.#wasm.decodeValues32(samples, at, regular, first, last);
+    return end === at + body.length;
+  }
+
+  /** Values in memory. Views of whole blocks are kept, because a view costs a tenth of decoding one. */
+  #view(at: number, count: number, wide: boolean): Column {
+    const kept = at === PLACE.values ? this.#values : this.#arrival;
+    const whole = wide ? kept.f64 : kept.f32;
+    return count === MAX_IN_BLOCK ? whole : whole.subarray(0, count);
   }
 
   #part(at: number, sizeBytes: number): Uint8Array {

@@ -1,5 +1,6 @@
 // The JS form of assembly/blocks/decode.ts.
-import { FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../../generated/layouts/block.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../../generated/layouts/block.ts";
+import type { Column } from "../../contract.ts";
 import type { BlockHead } from "../contract.ts";
 import { ranksOf } from "./arrange.ts";
 import { powerOfTen } from "./keys.ts";
@@ -15,67 +16,76 @@ const sortedWords = new Uint32Array(2 * (MAX_IN_BLOCK + GROUP));
 const sortedBytes = new Uint8Array(sortedWords.buffer);
 const sorted32 = new Float32Array(sortedWords.buffer);
 const sorted64 = new Float64Array(sortedWords.buffer);
-const words = new Uint32Array(2 * MAX_IN_BLOCK);
-const bytes = new Uint8Array(words.buffer);
-
-/** Copies parts to `input`, which has room for reads past their end. */
-function take(...parts: Uint8Array[]): void {
-  let at = 0;
-  for (const part of parts) {
-    input.set(part, at);
-    at += part.length;
-  }
-}
 
 export function decodeSome(
   head: BlockHead,
-  samples: Uint8Array,
+  bytes: Uint8Array,
   body: Uint8Array,
   first: number,
   last: number,
-): Uint8Array | undefined {
-  take(samples, body);
-  const some = decodeRegular(head, samples.length, body.length, first, last);
-  return some < 0 ? undefined : sortedBytes.subarray(0, some * (head.wide ? 8 : 4));
+  out: Column,
+): boolean {
+  input.set(bytes);
+  input.set(body, bytes.length);
+  if (decodeRegular(head, bytes.length, body.length, first, last) < 0) return false;
+  out.set(head.wide ? sorted64.subarray(0, out.length) : sorted32.subarray(0, out.length));
+  return true;
 }
 
 export function decodeAll(
   head: BlockHead,
-  samples: Uint8Array,
-  exceptions: Uint8Array,
+  bytes: Uint8Array,
   body: Uint8Array,
-  order: Uint8Array,
-): Uint8Array | undefined {
-  const { count, wide, distinct } = head;
-  take(samples, body, order);
-  const regular = decodeRegular(head, samples.length, body.length, 0, MAX_IN_BLOCK);
-  if (regular < 0) return undefined;
+  order: Uint8Array | undefined,
+  out: Column,
+): boolean {
+  const { count, wide, exceptions } = head;
+  input.set(bytes);
+  input.set(body, bytes.length);
+  const regular = decodeRegular(head, bytes.length, body.length, 0, MAX_IN_BLOCK);
+  if (regular < 0) return false;
   const size = wide ? 8 : 4;
-  sortedBytes.set(exceptions, regular * size);
-  if (head.order === ORDER.none) return sortedBytes.subarray(0, count * size);
-  const isRepeated = wide
-    ? (i: number) => sortedWords[2 * i] === sortedWords[2 * i - 2] && sortedWords[2 * i + 1] === sortedWords[2 * i - 1]
-    : (i: number) => sortedWords[i] === sortedWords[i - 1];
-  const ranks = ranksOf(head.order, count, distinct, view, samples.length + body.length, isRepeated);
-  if (!ranks) return undefined;
-  if (wide)
-    for (let i = 0; i < count; i++) {
-      const rank = 2 * ranks[i]!;
-      words[2 * i] = sortedWords[rank]!;
-      words[2 * i + 1] = sortedWords[rank + 1]!;
-    }
+  if (exceptions > 0) sortedBytes.set(bytes.subarray(bytes.length - exceptions * size), regular * size);
+  if (!order || head.order === ORDER.none) {
+    out.set(wide ? sorted64.subarray(0, count) : sorted32.subarray(0, count));
+    return true;
+  }
+  const orderAt = bytes.length + body.length;
+  input.set(order, orderAt);
+  const ranks = ranksOf(head.order, count, head.distinct, view, orderAt, wide ? isRepeated64 : isRepeated32);
+  if (!ranks) return false;
+  const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
+  if (wide) copyPairs(ranks, words, count);
   else for (let i = 0; i < count; i++) words[i] = sortedWords[ranks[i]!]!;
-  return bytes.subarray(0, count * size);
+  return true;
+}
+
+/** f64 as two u32 each, because a float may not keep the payload of NaN. */
+function copyPairs(ranks: Uint16Array, words: Uint32Array, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const rank = 2 * ranks[i]!;
+    words[2 * i] = sortedWords[rank]!;
+    words[2 * i + 1] = sortedWords[rank + 1]!;
+  }
+}
+
+function isRepeated32(rank: number): boolean {
+  return sortedWords[rank] === sortedWords[rank - 1];
+}
+
+function isRepeated64(rank: number): boolean {
+  return sortedWords[2 * rank] === sortedWords[2 * rank - 2] && sortedWords[2 * rank + 1] === sortedWords[2 * rank - 1];
 }
 
 /** Writes the regular values of some groups, ascending. Returns their number, or -1 if they are damaged. */
-function decodeRegular(head: BlockHead, samplesBytes: number, bodyBytes: number, first: number, last: number): number {
+function decodeRegular(head: BlockHead, headBytes: number, bodyBytes: number, first: number, last: number): number {
   const { form, wide, shift, decimals, top, integer } = head;
   const regular = head.count - head.exceptions;
-  if (decodeSamples(view, 0, regular, top).end !== samplesBytes) return -1;
+  const samplesEnd = headBytes - head.exceptions * (wide ? 8 : 4);
+  if (decodeSamples(view, BLOCK_BYTES, regular, top).end !== samplesEnd) return -1;
   const groups = Math.min(last, Math.ceil(regular / GROUP));
-  const end = decodeGroups(view, samplesBytes, regular, first, groups, shift, offsets, lows);
-  if (end !== samplesBytes + bodyBytes) return -1;
+  const end = decodeGroups(view, headBytes, regular, first, groups, shift, offsets, lows);
+  if (end !== headBytes + bodyBytes) return -1;
   const some = Math.min(regular, groups * GROUP) - first * GROUP;
   if (form === FORM.decimal) {
     const power = powerOfTen(decimals);
@@ -115,7 +125,7 @@ export function decodeLadder(
   count: number,
   top: number,
 ): { numbers: Uint32Array; bytes: number } | undefined {
-  take(ladder);
+  input.set(ladder);
   const { end } = decodeSamples(view, 0, count, top);
   if (end < 0) return undefined;
   const bytesRead = decodeGroups(view, end, count, 0, Math.ceil(count / GROUP), 0, offsets, lows);

@@ -66,14 +66,8 @@ export function encode(values: Column): EncodedValues {
   if (!decimal) for (let i = 0; i < count; i++) sorted[i] = i;
   // Exceptions keep their ordered bits in `low` and `high`.
   sortExceptions(regular, count);
-  for (let i = 0; i < regular; i++) {
-    const index = sorted[i]!;
-    const offset = decimal
-      ? halvesOf(integers[index]! - integer)
-      : subtracted(low[index]!, high[index]!, keyLow, keyHigh);
-    low[index] = offset.low;
-    high[index] = offset.high;
-  }
+  if (decimal) offsetsOfIntegers(regular, integer);
+  else offsetsOfKeys(count, keyLow, keyHigh);
   const shift = Math.max(0, bitsOf64(range.low, range.high) - 32);
   const top = shiftedDown(range.low, range.high, shift);
   sortRegular(regular, shift, top);
@@ -123,6 +117,23 @@ function takeIntegers(count: number): { regular: number; integer: number; range:
   let found = regular;
   for (let i = 0; i < count; i++) if (Number.isNaN(integers[i]!)) sorted[found++] = i;
   return { regular, integer, range: halvesOf(largest - integer) };
+}
+
+function offsetsOfIntegers(regular: number, least: number): void {
+  for (let i = 0; i < regular; i++) {
+    const index = sorted[i]!;
+    const offset = integers[index]! - least;
+    low[index] = offset;
+    high[index] = offset / 2 ** 32;
+  }
+}
+
+function offsetsOfKeys(count: number, lowest: number, highest: number): void {
+  for (let i = 0; i < count; i++) {
+    const borrow = low[i]! < lowest ? 1 : 0;
+    low[i]! -= lowest;
+    high[i]! -= highest + borrow;
+  }
 }
 
 interface Halves {
