@@ -47,9 +47,11 @@ function shuffled(count: number, view: DataView, at: number): Uint16Array | unde
   for (let i = 0; i < count; i++) ranks[i] = i;
   for (let from = 0, bit = 8 * at; from < count; from += GROUP) {
     const width = bitsOf(count - 1 - from);
+    const mask = (1 << width) - 1;
     const to = Math.min(count, from + GROUP);
     for (let i = from; i < to; i++, bit += width) {
-      const j = i + getBits(view, bit, width);
+      // At most 10 bits, so one read has them.
+      const j = i + ((view.getUint32(bit >> 3, true) >>> (bit & 7)) & mask);
       if (j >= count) return undefined;
       const rank = ranks[i]!;
       ranks[i] = ranks[j]!;

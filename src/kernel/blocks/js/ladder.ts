@@ -2,6 +2,9 @@
 import { GROUP } from "../../../generated/layouts/block.ts";
 import { bitsOf, getBits, pack, putBits } from "./bits.ts";
 
+/** Up to this width, a read of 32 bits has a number wherever it begins. */
+const ONE_READ_BITS = 25;
+
 const samples = new Uint32Array(GROUP + 1);
 const first32 = new Uint32Array(GROUP + 1);
 
@@ -60,17 +63,38 @@ function decodeGroup(
   const low = lowBits(m, span);
   const ones = m + (span >>> low);
   const lows = 8 * at;
+  const found = placeHighs(view, lows + m * low, m, ones, low, first, to, index + 1);
+  if (low > ONE_READ_BITS) for (let i = 0; i < m; i++) to[index + 1 + i]! += getBits(view, lows + i * low, low);
+  else if (low > 0) {
+    const mask = (1 << low) - 1;
+    for (let i = 0, bit = lows; i < m; i++, bit += low)
+      to[index + 1 + i]! += (view.getUint32(bit >> 3, true) >>> (bit & 7)) & mask;
+  }
+  return found === m ? at + ((m * low + ones + 7) >> 3) : -1;
+}
+
+/** Writes m numbers of their high parts. Returns the number of set bits. */
+function placeHighs(
+  view: DataView,
+  bit: number,
+  m: number,
+  ones: number,
+  low: number,
+  first: number,
+  to: Uint32Array,
+  index: number,
+): number {
   let found = 0;
   for (let before = 0; before < ones; before += 32) {
-    let bits = getBits(view, lows + m * low + before, Math.min(32, ones - before));
+    let bits = getBits(view, bit + before, Math.min(32, ones - before)) | 0;
     while (bits !== 0) {
       const high = before + 31 - Math.clz32(bits & -bits) - found;
       bits &= bits - 1;
-      if (found < m) to[index + 1 + found] = first + (high << low) + getBits(view, lows + found * low, low);
+      if (found < m) to[index + found] = first + (high << low);
       found++;
     }
   }
-  return found === m ? at + ((m * low + ones + 7) >> 3) : -1;
+  return found;
 }
 
 export function encodeSamples(numbers: Uint32Array, count: number, view: DataView, at: number): number {
