@@ -3,8 +3,9 @@ import type { Lookback } from "../journal/format/closed-chunks.ts";
 import { constants } from "../journal/format/constants.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
+import type { FoldedWindow } from "../stats/window-folds.ts";
 import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
-import { type Degraded, Fold, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import { type Degraded, Fold, statsOf, type WindowAggregates, type WindowStats } from "../stats/window-stats.ts";
 import type { Closed } from "../time.ts";
 
 /** The events of a series at one instant. */
@@ -12,6 +13,8 @@ export interface WindowView {
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void;
   /** Same as `collect` into an empty fold. Caches what makes the next fold of the same span cheap. */
   fold(fromMs: number, toMs: number, closed: Closed): Fold;
+  /** The aggregates of the window, if there is a quicker way than the fold of its runs. */
+  stats?(window: FoldedWindow): WindowAggregates;
   /** A copy of the values inside the window, in the order of the journal. */
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column;
   /** Why a window from `fromMs` may lack events; undefined if it lacks none. */
@@ -59,7 +62,8 @@ export class ExactQueries implements QueryStrategy {
   stats(query: StatsQuery, afterBatch = 0): Promise<WindowStats> {
     const { promise, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
-      const fold = foldOf(view, query, fromMs, toMs);
+      const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
+      const fold = view.stats?.(window) ?? foldOf(view, query, fromMs, toMs);
       return statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
     };
     const give = (answer: unknown) => {

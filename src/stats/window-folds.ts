@@ -1,8 +1,14 @@
 import type { Closed } from "../time.ts";
-import type { Segments } from "./segments/segments.ts";
+import type { Segment } from "./segments/segment.ts";
 import { WindowCache } from "./segments/segments.ts";
 import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
 import { Fold, type WindowAggregates } from "./window-stats.ts";
+
+/** Segments in the order of arrival. The version changes with the list and when a segment is closed. */
+export interface SegmentList {
+  readonly list: readonly Segment[];
+  readonly version: number;
+}
 
 /** A window, and whether it ends now. */
 export interface FoldedWindow {
@@ -25,18 +31,29 @@ export class WindowFolds {
   }
 
   /** `roomBytes`: memory that an index may use. */
-  stats(events: Pick<Segments, "list" | "version">, window: FoldedWindow, roomBytes: number): WindowAggregates {
+  stats(events: SegmentList, window: FoldedWindow, roomBytes: number): WindowAggregates {
     const { fromMs, toMs, closed, endsNow } = window;
     if (endsNow && this.#cache.has(toMs - fromMs, closed)) return this.runs(events, window);
     return this.#index.fold(events.list, events.version, fromMs, toMs, closed, roomBytes) ?? this.runs(events, window);
   }
 
   /** The fold of the window's sorted runs. */
-  runs({ list, version }: Pick<Segments, "list" | "version">, { fromMs, toMs, closed, endsNow }: FoldedWindow): Fold {
+  runs({ list, version }: SegmentList, { fromMs, toMs, closed, endsNow }: FoldedWindow): Fold {
     if (endsNow) return this.#cache.fold(list, version, fromMs, toMs, closed);
     const fold = new Fold();
     for (const segment of list) segment.collect(fold, fromMs, toMs, closed);
     return fold;
+  }
+
+  /** Memory of the index. */
+  get sizeBytes(): number {
+    return this.#index.sizeBytes;
+  }
+
+  /** Drops everything. */
+  clear(): void {
+    this.#cache.clear();
+    this.#index.clear();
   }
 
   /** Call it after segments were dropped. */

@@ -10,12 +10,12 @@ import { type Account, Residents } from "../../journal/replica/residents.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
-import { WindowCache } from "../../stats/segments/segments.ts";
-import type { Degraded, Fold } from "../../stats/window-stats.ts";
+import { type FoldedWindow, WindowFolds } from "../../stats/window-folds.ts";
+import type { Degraded, Fold, WindowAggregates } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
 import { answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
-import { afterRecording, isStoreFault, tooLarge } from "../refused.ts";
+import { afterRecording, checkKind, isStoreFault, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { CommitFailure } from "./session.ts";
@@ -35,7 +35,7 @@ export class JournalView implements WindowView {
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  readonly #windowCache = new WindowCache();
+  readonly #folds = new WindowFolds();
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
@@ -67,7 +67,7 @@ export class JournalView implements WindowView {
   evict(): void {
     this.age.forget();
     this.copy.clear();
-    this.#windowCache.clear();
+    this.#folds.clear();
   }
 
   /** Protects the copy from eviction while it is being updated or read. Ends with `release`. */
@@ -79,7 +79,7 @@ export class JournalView implements WindowView {
     if (--this.#account.held > 0) return;
     const { isResident, maxResidentBytes, valueType } = this.#settings;
     if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
-    this.#residents.settle(this.#account, this.copy.sizeBytesAs(valueType));
+    this.#residents.settle(this.#account, this.copy.sizeBytesAs(valueType) + this.#folds.sizeBytes);
   }
 
   /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
@@ -170,8 +170,12 @@ export class JournalView implements WindowView {
   }
 
   fold(fromMs: number, toMs: number, closed: Closed): Fold {
-    const { list, version } = this.copy.segments;
-    return this.#windowCache.fold(list, version, fromMs, toMs, closed);
+    return this.#folds.runs(this.copy.segments, { fromMs, toMs, closed, endsNow: true });
+  }
+
+  stats(window: FoldedWindow): WindowAggregates {
+    const { maxResidentBytes, valueType } = this.#settings;
+    return this.#folds.stats(this.copy.segments, window, maxResidentBytes - this.copy.sizeBytesAs(valueType));
   }
 
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
@@ -196,7 +200,7 @@ export class JournalView implements WindowView {
       this.#cut = cut;
       const needMs = this.#earliestMs(queries);
       try {
-        this.#checkKind(cut);
+        checkKind(cut, this.#settings);
         await this.#reader.follow(this.copy, cut, needMs, this.#settings.maxResidentBytes);
         if (this.#monotonic() - begunMs <= constants.maxReadMs) {
           this.#trim(needMs);
@@ -220,12 +224,6 @@ export class JournalView implements WindowView {
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }
 
-  #checkKind({ header }: JournalAnswer): void {
-    const { valueType, clock } = this.#settings;
-    if (header && (header.valueType !== valueType || header.clock !== clock))
-      throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
-  }
-
   /** Drops chunks that no window within the retention needs. Above the bound, drops chunks that this window does not need. */
   #trim(needMs: number): void {
     const { chunks } = this.copy;
@@ -233,7 +231,7 @@ export class JournalView implements WindowView {
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
     while (this.copy.exceeds(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
-    if (chunks.length < length) this.#windowCache.clear();
+    if (chunks.length < length) this.#folds.release();
     if (this.copy.exceeds(maxResidentBytes)) throw new WindowTooLarge();
   }
 

@@ -1,7 +1,8 @@
 import type { Wavelet } from "../../kernel/contract.ts";
 import { FreeSpace } from "./free-space.ts";
 import { BLOCK } from "./moment-tree.ts";
-import type { Positions, ValuesVisitor } from "./positions.ts";
+import type { Positions } from "./positions.ts";
+import { ValuesCopy } from "./values-copy.ts";
 
 /** Sizes of pieces are 256 times a power of 4, up to 2^20. */
 const GROWTH = 4;
@@ -10,8 +11,6 @@ const MAX_PIECE = 2 ** 20;
 const HEAD_BYTES = 144;
 /** A window may have up to this many events outside the pieces. */
 export const MAX_LOOSE = 1024;
-/** Up to this many values, a loop is faster than `TypedArray.set`. */
-const MAX_LOOPED = 64;
 /** Ranks of one descent. */
 const MAX_RANKS = 64;
 const RANGE_BYTES = 12;
@@ -50,11 +49,16 @@ export class Pieces {
   /** Address and size of the loose keys, the ranks, the answers, the ranges and their rooms. */
   #query = 0;
   #queryBytes = 0;
-  readonly #copied = new Copy();
+  readonly #copied = new ValuesCopy();
 
   constructor(wavelet: Wavelet) {
     this.#wavelet = wavelet;
     this.#space = new FreeSpace(wavelet.start);
+  }
+
+  /** Memory in use, up to the last piece. */
+  get sizeBytes(): number {
+    return this.#space.end;
   }
 
   /** Frees the pieces of which all events are before `position`. */
@@ -215,22 +219,6 @@ export class Pieces {
     this.#wavelet.reserve(this.#space.end);
     this.#copied.follow(this.#wavelet.words);
     return address;
-  }
-}
-
-/** Copies values into the memory of wavelet matrices. */
-class Copy implements ValuesVisitor {
-  floats: Float32Array = new Float32Array(0);
-  at = 0;
-
-  follow({ buffer }: Uint32Array): void {
-    if (buffer !== this.floats.buffer) this.floats = new Float32Array(buffer);
-  }
-
-  addValues(values: Float32Array, begin: number, end: number): void {
-    if (end - begin > MAX_LOOPED) this.floats.set(values.subarray(begin, end), this.at);
-    else for (let i = begin; i < end; i++) this.floats[this.at + i - begin] = values[i]!;
-    this.at += end - begin;
   }
 }
 

@@ -25,7 +25,7 @@ export class Positions {
     for (let i = 0; i + 1 < list.length; i++) starts.push(starts[i]! + list[i]!.count);
     this.#segments = list.slice();
     this.#starts = starts;
-    this.#areClosedOrdered = list.slice(0, -1).every((segment, i) => isAfter(segment, list[i - 1]));
+    this.#areClosedOrdered = list.slice(0, -1).every((segment, i) => segment.isClosed && isAfter(segment, list[i - 1]));
     return isSame;
   }
 
@@ -39,7 +39,7 @@ export class Positions {
     return this.#starts.at(-1)! + this.#segments.at(-1)!.count;
   }
 
-  /** True if no event has an earlier time than the event before it. */
+  /** True if no event has an earlier time than the event before it, and only the last segment may still grow. */
   get areOrdered(): boolean {
     return this.#areClosedOrdered && isAfter(this.#segments.at(-1)!, this.#segments.at(-2));
   }

@@ -54,6 +54,17 @@ export class WindowIndex {
     this.#limits = limits;
   }
 
+  /** About the memory in use. */
+  get sizeBytes(): number {
+    return this.#parts?.pieces.sizeBytes ?? 0;
+  }
+
+  /** Drops the index. */
+  clear(): void {
+    this.#reset();
+    this.#positions = new Positions();
+  }
+
   /** Drops the index if it was not used since the last call. */
   release(): void {
     if (!this.#wasUsed) this.#reset();
