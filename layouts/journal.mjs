@@ -2,6 +2,8 @@
 
 export const constants = {
   FORMAT: 1,
+  // A closed chunk with the same events in fewer bytes.
+  SEALED_FORMAT: 2,
   SUMMARY_FORMAT: 129,
   EARLY_MS: 60_000,
   EXPIRY_SLACK_MS: 60_000,

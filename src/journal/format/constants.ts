@@ -6,6 +6,8 @@ import * as layout from "../../generated/layouts/journal.ts";
  */
 export const constants = {
   format: layout.FORMAT,
+  /** The format of a closed chunk with the same events in fewer bytes. */
+  sealedFormat: layout.SEALED_FORMAT,
   /** The format of a summary: 128 plus its own number. */
   summaryFormat: layout.SUMMARY_FORMAT,
   /** An append may be stored for this long after it was built. Stamps of all its copies lie in the `dedupeMs` before that end. */

@@ -8,6 +8,7 @@ const SUITES = [
   "breaker/contract/twins",
   "counter/contract/twins",
   "fleet/twins",
+  "journal/twins/seal-twins",
   "journal/twins/server-twins",
   "journal/twins/summary-twins",
   "journal/twins/twins",
