@@ -27,12 +27,6 @@ export function refused(answer: JournalAnswer, valueType: number): OrielError {
   }
 }
 
-/** Throws MISMATCH if the series is stored in another form. */
-export function checkKind({ header }: JournalAnswer, { valueType, clock }: { valueType: number; clock: number }): void {
-  if (header && (header.valueType !== valueType || header.clock !== clock))
-    throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
-}
-
 /** The error of an event whose `at` lies outside the series. */
 export function outOfTime(code: "EARLY" | "LATE", atMs: number, applied: "no" | "unknown"): OrielError {
   const why =

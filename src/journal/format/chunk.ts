@@ -162,3 +162,9 @@ export function degradedOf(
 export function chunkMsOf(retentionMs: number): number {
   return Math.max(constants.minChunkMs, Math.ceil(retentionMs / constants.chunksPerRetention));
 }
+
+/** Throws MISMATCH if a series is stored in another form. */
+export function checkKind(header: ChunkHeader, { valueType, clock }: Pick<ChunkHeader, "valueType" | "clock">): void {
+  if (header.valueType !== valueType || header.clock !== clock)
+    throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
+}

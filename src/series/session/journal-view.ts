@@ -1,6 +1,6 @@
 import { corruptError, OrielError } from "../../errors.ts";
 import { isUnchanged, type JournalAnswer, type Known } from "../../journal/format/answer.ts";
-import { degradedOf, needsOlder, seriesNowMs } from "../../journal/format/chunk.ts";
+import { checkKind, degradedOf, needsOlder, seriesNowMs } from "../../journal/format/chunk.ts";
 import { constants } from "../../journal/format/constants.ts";
 import { JournalRolledBack } from "../../journal/format/journal-rolled-back.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
@@ -15,7 +15,7 @@ import type { Degraded, Fold, WindowAggregates } from "../../stats/window-stats.
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
 import { answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
-import { afterRecording, checkKind, isStoreFault, tooLarge } from "../refused.ts";
+import { afterRecording, isStoreFault, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { CommitFailure } from "./session.ts";
@@ -200,7 +200,7 @@ export class JournalView implements WindowView {
       this.#cut = cut;
       const needMs = this.#earliestMs(queries);
       try {
-        checkKind(cut, this.#settings);
+        if (cut.header) checkKind(cut.header, this.#settings);
         await this.#reader.follow(this.copy, cut, needMs, this.#settings.maxResidentBytes);
         if (this.#monotonic() - begunMs <= constants.maxReadMs) {
           this.#trim(needMs);

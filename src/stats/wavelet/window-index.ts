@@ -43,6 +43,8 @@ interface Parts {
  * Conditions: f32 values, no time below the time before it, and no more events between two queries than a query may add.
  */
 export class WindowIndex {
+  /** About the memory in use. */
+  sizeBytes = 0;
   readonly #limits: IndexLimits;
   #positions = new Positions();
   #parts: Parts | undefined;
@@ -52,11 +54,6 @@ export class WindowIndex {
 
   constructor(limits: IndexLimits = INDEX_LIMITS) {
     this.#limits = limits;
-  }
-
-  /** About the memory in use. */
-  get sizeBytes(): number {
-    return this.#parts?.pieces.sizeBytes ?? 0;
   }
 
   /** Drops the index. */
@@ -105,7 +102,9 @@ export class WindowIndex {
   #grown(count: number): Parts | undefined {
     try {
       this.#parts ??= this.#begin();
-      return this.#extend(this.#parts, count) ? this.#parts : undefined;
+      const isComplete = this.#extend(this.#parts, count);
+      this.sizeBytes = this.#parts?.pieces.sizeBytes ?? 0;
+      return isComplete ? this.#parts : undefined;
     } catch {
       this.#reset();
       this.#hasFailed = true;
@@ -143,6 +142,7 @@ export class WindowIndex {
 
   #reset(): void {
     this.#parts = undefined;
+    this.sizeBytes = 0;
     this.#asked = 0;
   }
 }
