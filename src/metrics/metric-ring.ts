@@ -18,7 +18,7 @@ export class MetricRing {
    * The numbers of the bucket that was looked up last, and the time of that lookup. A record at the same time does not
    * need another lookup. Fixed indexes make a record cost some ns. The row in `#cells` is updated before it is read.
    */
-  readonly current = new Float64Array(ROW + 1).fill(Number.NaN);
+  readonly current: Float64Array = new Float64Array(ROW + 1).fill(Number.NaN);
   lateCount = 0;
   readonly #cells: Float64Array;
   readonly #storesTime: boolean;

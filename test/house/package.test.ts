@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "./sources.ts";
@@ -32,6 +32,13 @@ describe("the built package", () => {
     ];
     expect(files.length).toBeGreaterThan(12);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it("has declarations that TypeScript 5.4 reads: typed arrays had no parameter before 5.7", () => {
+    const files = readdirSync(join(root, "dist")).filter((name) => /\.d\.c?ts$/.test(name));
+    expect(files.length).toBeGreaterThan(20);
+    const newer = files.filter((name) => /\b\w+\d+Array</.test(readFileSync(join(root, "dist", name), "utf8")));
+    expect(newer).toEqual([]);
   });
 
   it("names its repository and author", () => {
