@@ -11,8 +11,10 @@ export interface AnyHeldLock {
   release(): Promise<unknown>;
 }
 
-/** A `Lock`, a `QuorumLock`, a side of a `ReadWriteLock`, or a lock of your own. */
+/** A `Lock`, a `QuorumLock`, the write side of a `ReadWriteLock`, or a lock of your own. */
 export interface AnyLock {
+  /** True for a lock that several callers hold together, as readers do. Such a lock is refused. */
+  readonly isShared?: boolean;
   tryLock(options?: TryLockOptions): Promise<AnyHeldLock | null>;
 }
 
@@ -28,10 +30,17 @@ const LOSS_POLL_MS = 100;
 
 /** Returns a lock as it is, and a mutex as a lock without fences. Throws ARGUMENT for anything else. */
 export function anyLock(lock: AnyLock | LibraryMutex): AnyLock {
-  if (typeof (lock as AnyLock | undefined)?.tryLock === "function") return lock as AnyLock;
+  if (typeof (lock as AnyLock | undefined)?.tryLock === "function") {
+    if (!(lock as AnyLock).isShared) return lock as AnyLock;
+    throw argumentError(
+      "lock",
+      "the read side of a ReadWriteLock",
+      "a lock that one caller holds, such as its write side",
+    );
+  }
   const mutex = lock as LibraryMutex | undefined;
   if (typeof mutex?.tryAcquire !== "function" || typeof mutex.isAcquired !== "boolean")
-    throw argumentError("lock", lock, "a Lock, QuorumLock, side of a ReadWriteLock, or Mutex of redis-semaphore");
+    throw argumentError("lock", lock, "a Lock, QuorumLock, write side of a ReadWriteLock, or Mutex of redis-semaphore");
   return {
     tryLock: async ({ signal } = {}) => ((await mutex.tryAcquire(signal)) ? heldOf(mutex) : null),
   };

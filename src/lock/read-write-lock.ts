@@ -36,7 +36,8 @@ export class ReadWriteLock {
     const watchdogLeaseMs = at.checked(undefined, () => watchdogLeaseMsOf(options));
     this.name = name;
     const key = writeKeyOf(store, name);
-    this.read = new LockCalls(at, watchdogLeaseMs, (request) => holdShared(store, key, at, request), "read.");
+    const enter = (request: HoldRequest) => holdShared(store, key, at, request);
+    this.read = Object.assign(new LockCalls(at, watchdogLeaseMs, enter, "read."), { isShared: true });
     this.write = new LockCalls(at, watchdogLeaseMs, (request) => holdExclusive(store, key, at, request), "write.");
     register(store, "ReadWriteLock", name, this);
   }
@@ -44,6 +45,8 @@ export class ReadWriteLock {
 
 /** One side of a `ReadWriteLock`. Its calls are those of a `Lock`. */
 export interface LockSide {
+  /** True for the readers' side. Where a lock must have one holder, it is refused. */
+  readonly isShared?: boolean;
   /** As `Lock.tryLock`. */
   tryLock(options?: TryLockOptions): Promise<HeldLock | null>;
   /** As `Lock.withLock`. */

@@ -7,6 +7,7 @@ import {
   DrainService,
   Lock,
   LockedWindow,
+  type LockSide,
   memoryStore,
   ReadWriteLock,
   redisStore,
@@ -115,10 +116,25 @@ test("wait and lease beside a mutex, which has its own, are refused", () => {
     ).toThrow(`${name} is "1s"; it must be absent beside a mutex of redis-semaphore, which has its own options`);
 });
 
+test("the side of readers is refused, because several hold it at once", () => {
+  const { read, write } = new ReadWriteLock(stores[0]!, "sides");
+  const counters = new Counters(stores[0]!, "sides", { dimensions: ["site"] });
+  const uses = [
+    (lock: LockSide) => new LockedWindow(stores[0]!, "w", { span: "1h", lock }),
+    (lock: LockSide) => new DrainService({ counters, sink: new TableSink(), every: "1h", lock }),
+  ];
+  for (const use of uses) {
+    expect(() => use(read)).toThrow(
+      'lock is "the read side of a ReadWriteLock"; it must be a lock that one caller holds',
+    );
+    expect(use(write)).toBeDefined();
+  }
+});
+
 test("anything else is refused", () => {
   const semaphore = new Semaphore(stores[0]!, "s", { limit: 1 });
   for (const lock of [semaphore, {}, "lock", null])
     expect(() => new LockedWindow(stores[0]!, "orders", { span: "1h", lock: lock as never })).toThrow(
-      /LockedWindow "orders": lock is .+; it must be a Lock, QuorumLock, side of a ReadWriteLock, or Mutex of redis-semaphore/,
+      /LockedWindow "orders": lock is .+; it must be a Lock, QuorumLock, write side of a ReadWriteLock, or Mutex of redis-semaphore/,
     );
 });
