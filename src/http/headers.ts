@@ -6,7 +6,9 @@ import { checkDecision } from "./decision-check.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 
 /** The quota units that the draft registers. */
-export type QuotaUnit = "requests" | "content-bytes" | "concurrent-requests";
+export type QuotaUnit = (typeof UNITS)[number];
+
+const UNITS = ["requests", "content-bytes", "concurrent-requests"] as const;
 
 /** Which header fields a response gets beside `RateLimit` and `RateLimit-Policy`. */
 export interface RateLimitHeaderOptions {
@@ -37,6 +39,8 @@ export function checkHeaderOptions(options: RateLimitHeaderOptions, of?: string)
     throw argumentError("partitionKey", partitionKey, "a string or a Uint8Array");
   if (units === null || typeof units !== "object")
     throw argumentError("units", units, "units by the names of policies");
+  for (const [name, unit] of Object.entries(units))
+    if (!UNITS.includes(unit)) throw argumentError(`units.${name}`, unit, `one of ${UNITS.join(", ")}`);
   durationMs("retryJitter", retryJitter, 0);
   for (const name of ["random", "clock"] as const)
     if (options[name] !== undefined && typeof options[name] !== "function")

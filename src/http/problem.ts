@@ -1,3 +1,4 @@
+import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { placed } from "../place.ts";
 import { checkDecision } from "./decision-check.ts";
@@ -23,6 +24,7 @@ const TYPES = "https://iana.org/assignments/http-problem-types";
 export function problemOf(decision: Decision): Problem {
   return placed("problemOf", () => {
     checkDecision(decision);
+    if (decision.allowed) throw argumentError("decision", "one that allows the call", "a denial");
     const violated = decision.policies.filter((policy) => !policy.shadow && !policy.allowed);
     const [status, type, title] =
       decision.degradedBy === "deny"

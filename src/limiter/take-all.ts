@@ -40,11 +40,14 @@ export interface TakePart {
   cost: number;
 }
 
+const REQUEST_OPTIONS = ["limiter", "id", "cost"];
+
 /** Returns the tag. Throws ARGUMENT. */
 export function checkTakeAll(requests: readonly unknown[], options: { tag: string }): string {
   checkKnown(options, ["tag"]);
   if (!Array.isArray(requests) || requests.length === 0)
     throw argumentError("requests", requests, "an array of one or more");
+  for (const request of requests) if (request instanceof Object) checkKnown(request, REQUEST_OPTIONS, "a request");
   if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
   return options.tag;
 }

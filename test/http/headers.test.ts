@@ -81,6 +81,12 @@ describe("rateLimitHeaders", () => {
     });
   });
 
+  it("refuses a unit that is not registered", () => {
+    expect(() => rateLimitHeaders(decisionFrom([policyOf()]), { units: { burst: "bananas" as never } })).toThrow(
+      'units.burst is "bananas"; it must be one of requests, content-bytes, concurrent-requests',
+    );
+  });
+
   it("does not confuse a policy's name with a property of Object", () => {
     expect(rateLimitHeaders(decisionFrom([policyOf({ name: "constructor" })]), { units: {} }).RateLimit).toBe(
       '"constructor";r=7;t=20',

@@ -162,6 +162,10 @@ describe("problemOf", () => {
     expect([status, JSON.parse(body)["violated-policies"]]).toEqual([429, ["%C3%A9t%C3%A9"]]);
   });
 
+  it("refuses a decision that allows", () => {
+    expect(() => problemOf(decisionFrom([policyOf()]))).toThrow("problemOf: decision is");
+  });
+
   it("is a 503 if the limiter denies because its store is away", () => {
     const { status, body } = problemOf(decisionFrom([], { allowed: false, degraded: true, degradedBy: "deny" }));
     expect([status, JSON.parse(body).type]).toEqual([503, expect.stringMatching(/#temporary-reduced-capacity$/)]);

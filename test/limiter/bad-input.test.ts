@@ -219,6 +219,9 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
       ],
     ])
       await expect(Limiter.takeAll(requests as never, { tag: "t" })).rejects.toEqual(argument("^requests is "));
+    await expect(Limiter.takeAll([{ limiter, id: "a", atLeast: 1 } as never], { tag: "t" })).rejects.toEqual(
+      argument('^option of a request is "atLeast"'),
+    );
     await expect(Limiter.takeAll([{ limiter, id: "a" }], { tag: 5 as never })).rejects.toEqual(argument("^tag is "));
     expect(await opened.expiries()).toEqual(new Map());
   });
