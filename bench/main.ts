@@ -7,6 +7,7 @@ import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster/cluster.ts"
 import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters/counters.ts";
 import { benchSql, FULL_SQL, SMALL_SQL } from "./counters/sql.ts";
 import { benchDashboard, FULL_DASHBOARD, SMALL_DASHBOARD } from "./dashboard/dashboard.ts";
+import { benchBlocks, FULL_BLOCKS, SMALL_BLOCKS } from "./kernel/blocks.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernel/kernels.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./kernel/rolling.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./kernel/sketches.ts";
@@ -45,6 +46,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
+  blocks: (_redisUrl, small) => Promise.resolve(benchBlocks(small ? SMALL_BLOCKS : FULL_BLOCKS)),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),
   held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),

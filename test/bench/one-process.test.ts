@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
+import { benchBlocks, SMALL_BLOCKS } from "../../bench/kernel/blocks.ts";
 import { benchRolling, SMALL_ROLLING } from "../../bench/kernel/rolling.ts";
 import { benchSketches, SMALL_SKETCHES } from "../../bench/kernel/sketches.ts";
 import { takeTurns } from "../../bench/lock/turns.ts";
 import { benchMetrics, SMALL_METRICS } from "../../bench/metrics.ts";
+import { COMPRESSORS } from "../../bench/rivals/compression/compressor.ts";
 import { METRICS_RIVALS, metricsMissing } from "../../bench/rivals/metrics.ts";
 import { NumpyProcess, numpyMissing } from "../../bench/rivals/python/numpy.ts";
 import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
@@ -124,6 +126,8 @@ describe("small benches", () => {
       ...(reason ? [] : ["NumPy: all statistics, p50, p90, p99"]),
       "all statistics, p50, p90, p99",
       "record and p99",
+      "a window not asked for before",
+      "the same, from sorted runs",
       "ingest one by one",
       "ingest in frames of 32",
       "ingest in frames of 1024",
@@ -152,6 +156,16 @@ describe("small benches", () => {
     expect(rows.map((row) => row.by)).toEqual([...able, ...forms, ...able.filter((by) => by === "pandas"), ...forms]);
     for (const row of rows) expect(row.nanosecondsPerSlide).toBeGreaterThan(0);
   }, 120_000);
+
+  test("blocks: every form gives back each event in fewer bytes than format 1", () => {
+    const { rows } = benchBlocks(SMALL_BLOCKS);
+    const able = COMPRESSORS.filter((compressor) => !compressor.missing?.()).map(({ name }) => name);
+    expect(rows.slice(0, able.length).map((row) => row.by)).toEqual(able);
+    for (const row of rows) {
+      expect(row.encode).toBeGreaterThan(0);
+      if (String(row.by).startsWith("oriel blocks")) expect(row.bytesPerEvent).toBeLessThan(4.5);
+    }
+  });
 
   test("sketches: the error of exact values is 0", async () => {
     const { rows } = await benchSketches(SMALL_SKETCHES);

@@ -2,7 +2,7 @@ import { argumentError } from "../../errors.ts";
 import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
 import type { Column, Kernel } from "../contract.ts";
 import type { BlockCodec, BlockHead, BlockParts, EncodedValues, SomeParts } from "./contract.ts";
-import { damaged, readHead, writeHead } from "./head.ts";
+import { damaged, writeHead } from "./head.ts";
 import { decodeSamples, placesOf } from "./js/ladder.ts";
 import { encodeTimes } from "./times.ts";
 
@@ -65,8 +65,7 @@ function cut(bytes: Uint8Array, headBytes: number, bodyBytes: number, orderBytes
 }
 
 /** The parts of a whole block. Throws CORRUPT. */
-export function partsOf(block: Uint8Array): BlockParts {
-  const { headBytes, bodyBytes, orderBytes, timesBytes } = readHead(block);
+export function partsOf(block: Uint8Array, { headBytes, bodyBytes, orderBytes, timesBytes }: BlockHead): BlockParts {
   const sizeBytes = headBytes + bodyBytes + orderBytes + timesBytes;
   if (block.length !== sizeBytes) throw damaged(`it has ${block.length} bytes; it must have ${sizeBytes}`);
   return cut(block, headBytes, bodyBytes, orderBytes);

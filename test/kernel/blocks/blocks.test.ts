@@ -50,8 +50,8 @@ describe.each([...Object.keys(VALUES), RANDOM_BITS])("values: %s", (shape) => {
       const what = `${shape} ${Type.name} ${count} seed ${SEED}`;
       const values = valuesOf(shape, Type, count, random);
       const block = encoded(timesOf("equal", count, random), values, what);
-      const parts = partsOf(block);
       const head = readHead(block);
+      const parts = partsOf(block, head);
       expect(head.summary, what).toEqual(kernel.summary(values));
       for (const codec of codecs) {
         const out = emptied(values);
@@ -86,7 +86,7 @@ test.each(Object.keys(TIMES))("times: %s", (shape) => {
     expect([head.earliestMs, head.latestMs], what).toEqual([Math.min(...times), Math.max(...times)]);
     for (const codec of codecs) {
       const out = new Float64Array(count);
-      decodeTimes(codec, head, partsOf(block).times, out);
+      decodeTimes(codec, head, partsOf(block, head).times, out);
       expectSame(out, times, what);
     }
   }

@@ -22,8 +22,8 @@ console.info(`hostile blocks: ORIEL_BLOCKS_SEED=${SEED}`);
 /** The answer of a reader, as text. An error other than CORRUPT is thrown again. */
 function answer(codec: BlockCodec, block: Uint8Array): string {
   try {
-    const parts = partsOf(block);
     const head = readHead(block);
+    const parts = partsOf(block, head);
     const out = new (head.wide ? Float64Array : Float32Array)(head.count);
     const times = new Float64Array(head.count);
     decodeTimes(codec, head, parts.times, times);
