@@ -31,6 +31,7 @@ export const pages: Item[] = [
   }),
   group("Operate", "operate", {
     production: "Production checklist",
+    store: "The store",
     "redis-down": "When Redis is down",
     clocks: "Clocks and exactness",
     command: "The command",
