@@ -20,6 +20,7 @@ app.get("/metrics", async (_request, response) => {
 });
 
 app.use((_request, response, next) => {
+  if (!server.listening) response.setHeader("Connection", "close"); // while the process stops
   const begunMs = performance.now();
   response.once("finish", () => {
     const tookMs = performance.now() - begunMs;

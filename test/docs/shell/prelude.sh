@@ -71,6 +71,7 @@ packages() {
   local name
   for name; do
     [[ "$name" == --save-dev ]] && continue
+    name="${name%@[0-9]*}" # without its version
     listed "$name" "$PACKAGES"
     installed+=" $name"
   done
