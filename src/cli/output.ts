@@ -1,6 +1,13 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
+/** Lets a program end quietly after the reader of a stream has closed it (`| head`), also where no `Output` writes. */
+export function allowClosedReader(stream: Writable): void {
+  stream.off("error", ignore).on("error", ignore);
+}
+
+function ignore(): void {}
+
 /**
  * Writes text, and waits while the reader is slow. A closed reader (`| head`) is not an error; `isClosed` reports it.
  */

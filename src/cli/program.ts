@@ -19,6 +19,7 @@ import { watchCommand } from "./definitions/watch.ts";
 import { helpJson } from "./help/help-json.ts";
 import { HELP_STYLE } from "./help/help-style.ts";
 import { helpText } from "./help/help-text.ts";
+import { allowClosedReader } from "./output.ts";
 import type { Streams } from "./streams.ts";
 import { hasColors, widthOf } from "./terminal.ts";
 import { failureJson, failureLines } from "./text/failure.ts";
@@ -115,6 +116,8 @@ export function makeProgram(streams: Streams, end: (status: number) => void): Co
  * on one line, followed by the page of its code.
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
+  allowClosedReader(streams.stdout);
+  allowClosedReader(streams.stderr);
   let status = 0;
   const program = makeProgram(streams, (code) => {
     status = code;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Reading } from "../../src/cli/formats/reading.ts";
-import { bruteForceReplay, type ReplayLaw } from "./brute-force.ts";
-import { command } from "./command.ts";
-import { expectRows } from "./expect-rows.ts";
+import type { Reading } from "../../../src/cli/formats/reading.ts";
+import { bruteForceReplay, type ReplayLaw } from "../brute-force.ts";
+import { command } from "../command.ts";
+import { expectRows } from "../expect-rows.ts";
 
 /** Times on a small grid around multiples of everything, in steps that go back as well as forth, with gaps. */
 const events = (longestGapMs: number) =>
