@@ -1,4 +1,5 @@
 import { LocalSeries } from "../../src/entries/index.ts";
+import type { IndexLimits } from "../../src/stats/wavelet/window-index.ts";
 
 const START_MS = 1_700_000_000_000;
 /** A pause is the time of this many events. */
@@ -13,10 +14,15 @@ export class Feed {
   #at = 0;
 
   /** `values`: as many as the window holds, then those that are appended later. */
-  constructor(values: Float32Array, spanMs: number, type: "float32" | "float64" = "float32") {
+  constructor(
+    values: Float32Array,
+    spanMs: number,
+    type: "float32" | "float64" = "float32",
+    indexLimits?: IndexLimits,
+  ) {
     this.#values = values;
     this.spanMs = spanMs;
-    this.series = new LocalSeries({ retention: spanMs, values: type, clock: () => this.nowMs });
+    this.series = new LocalSeries({ retention: spanMs, values: type, clock: () => this.nowMs }, undefined, indexLimits);
   }
 
   /** Records one event a millisecond later. */

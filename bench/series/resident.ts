@@ -6,6 +6,7 @@ import { sortedPercentile } from "../rivals/typed-array.ts";
 import { median } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
 import { Feed, ingest } from "./resident-feed.ts";
+import { freshRows } from "./resident-fresh.ts";
 
 export interface ResidentOptions {
   /** Events in the window. */
@@ -52,6 +53,7 @@ export async function benchResident(options: ResidentOptions): Promise<Report> {
       "The window holds the events of the table, one a millisecond. us: of one append and one query, the mean of a turn, median over turns.",
       `NumPy (hot, its own process, the same events): time mask, trim, then ${ALL}; without an append.`,
       "Ingest writes frames with one stamp each, including closings and one query at the end. pauseMs is the longest time of 1,024 events, median over turns.",
+      "A window not asked for before: two random ends, once its queries have built an index. timesRuns: the time from sorted runs over that by the index. Both ways were compared.",
       "bytesPerEvent: typed arrays and WASM memory held after the queries and a garbage collection.",
       "First and last answers were checked against NumPy and against the values that the window holds.",
     ],
@@ -65,6 +67,9 @@ export async function benchResident(options: ResidentOptions): Promise<Report> {
   } finally {
     numpy?.close();
   }
+  for (const distribution of options.distributions)
+    for (const size of options.sizes)
+      report.rows.push(...(await freshRows(distribution, size, options.turns, options.queries)));
   for (const size of options.sizes) {
     const values = draw("lognormal", size, 22);
     const turns = Math.max(1, Math.floor(options.ingestedEvents / size));
