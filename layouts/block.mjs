@@ -36,6 +36,12 @@ export const records = {
     ["positiveInfinityCount", "u16"],
     ["negativeInfinityCount", "u16"],
     ["top", "u32"],
+    // The base: the ordered bits of a value, or an f64 of decimals.
+    ["keyLow", "u32"],
+    ["keyHigh", "u32"],
+  ],
+  // A part of its own, because a reader of percentiles does not need it.
+  TOTALS: [
     ["earliestMs", "f64"],
     ["latestMs", "f64"],
     ["min", "f64"],
@@ -43,9 +49,6 @@ export const records = {
     ["sumHigh", "f64"],
     ["sumLow", "f64"],
     ["m2", "f64"],
-    // The base: the ordered bits of a value, or an f64 of decimals.
-    ["keyLow", "u32"],
-    ["keyHigh", "u32"],
   ],
   // The start of the order of a block with few uncommon values.
   SPARSE: [

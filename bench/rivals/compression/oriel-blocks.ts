@@ -4,12 +4,13 @@ import type { SomeParts } from "../../../src/kernel/blocks/contract.ts";
 import { readHead } from "../../../src/kernel/blocks/head.ts";
 import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
 import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/kernel/blocks/totals.ts";
 import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
 import { js } from "../../../src/kernel/js/js.ts";
 import { wasmSimd } from "../../../src/kernel/wasm/wasm-simd.ts";
 import type { Compressor } from "./compressor.ts";
 
-/** Blocks of 1024 events, each in its four parts. */
+/** Blocks of 1024 events, each in its five parts. */
 export function orielBlocks(form: "js" | "wasm-simd"): Compressor {
   const codec = form === "js" ? jsCodec : wasmCodec();
   const kernel = (form === "js" ? js : wasmSimd).create();
@@ -41,7 +42,8 @@ export function orielBlocks(form: "js" | "wasm-simd"): Compressor {
         const parts = partsOf(block, head);
         const from = i * MAX_IN_BLOCK;
         decodeValues(codec, head, parts, values.subarray(from, from + head.count));
-        decodeTimes(codec, head, parts.times, times.subarray(from, from + head.count));
+        const { earliestMs } = readTotals(head, parts.totals);
+        decodeTimes(codec, head, earliestMs, parts.times, times.subarray(from, from + head.count));
       }
     },
     decodeValues: (stored, values) => decodeEach(stored, values, (parts) => parts),

@@ -1,41 +1,45 @@
 import { argumentError } from "../../errors.ts";
-import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TOTALS_BYTES } from "../../generated/layouts/block.ts";
 import type { Column, Kernel } from "../contract.ts";
 import type { BlockCodec, BlockHead, BlockParts, EncodedValues, SomeParts } from "./contract.ts";
-import { damaged, writeHead } from "./head.ts";
+import { checkLength, damaged, writeHead } from "./head.ts";
 import { decodeSamples, placesOf } from "./js/ladder.ts";
 import { encodeTimes } from "./times.ts";
+import { writeTotals } from "./totals.ts";
 
 /** Encodes 1 to 1024 events. `kernel` gives the header its statistics. The parts follow each other in one buffer. */
 export function encodeBlock(codec: BlockCodec, kernel: Kernel, times: Float64Array, values: Column): BlockParts {
   const count = values.length;
   if (count === 0 || count > MAX_IN_BLOCK) throw argumentError("values.length", count, `1 to ${MAX_IN_BLOCK}`);
   if (times.length !== count) throw argumentError("times.length", times.length, `${count}, the number of values`);
-  const encodedTimes = encodeTimes(codec, times);
+  const { earliestMs, latestMs, timing, runs, bytes: timeBytes } = encodeTimes(codec, times);
   const { samples, exceptions, body, order, fields } = smallestOf(codec.encode(values), values);
   const headBytes = BLOCK_BYTES + samples.length + exceptions.length;
-  const bytes = new Uint8Array(headBytes + body.length + order.length + encodedTimes.bytes.length);
-  bytes.set(samples, BLOCK_BYTES);
-  bytes.set(exceptions, BLOCK_BYTES + samples.length);
-  bytes.set(body, headBytes);
-  bytes.set(order, headBytes + body.length);
-  bytes.set(encodedTimes.bytes, headBytes + body.length + order.length);
-  const parts = cut(bytes, headBytes, body.length, order.length);
+  const summary = kernel.summary(values);
   const head: BlockHead = {
     ...fields,
     wide: values instanceof Float64Array,
-    timing: encodedTimes.timing,
+    timing,
     count,
-    runs: encodedTimes.runs,
+    runs,
     headBytes,
     bodyBytes: body.length,
     orderBytes: order.length,
-    timesBytes: parts.times.length,
-    earliestMs: encodedTimes.earliestMs,
-    latestMs: encodedTimes.latestMs,
-    summary: kernel.summary(values),
+    timesBytes: timeBytes.length,
+    nanCount: summary.nanCount,
+    positiveInfinityCount: summary.positiveInfinityCount,
+    negativeInfinityCount: summary.negativeInfinityCount,
   };
-  writeHead(head, parts);
+  const bytes = new Uint8Array(headBytes + TOTALS_BYTES + body.length + order.length + timeBytes.length);
+  const bodyAt = headBytes + TOTALS_BYTES;
+  bytes.set(samples, BLOCK_BYTES);
+  bytes.set(exceptions, BLOCK_BYTES + samples.length);
+  bytes.set(body, bodyAt);
+  bytes.set(order, bodyAt + body.length);
+  bytes.set(timeBytes, bodyAt + body.length + order.length);
+  const parts = cut(bytes, head);
+  writeHead(head, parts.head);
+  writeTotals({ earliestMs, latestMs, summary }, parts.totals);
   return parts;
 }
 
@@ -54,21 +58,22 @@ function smallestOf(encoded: EncodedValues, values: Column): EncodedValues {
   };
 }
 
-function cut(bytes: Uint8Array, headBytes: number, bodyBytes: number, orderBytes: number): BlockParts {
-  const orderAt = headBytes + bodyBytes;
+function cut(bytes: Uint8Array, { headBytes, bodyBytes, orderBytes }: BlockHead): BlockParts {
+  const bodyAt = headBytes + TOTALS_BYTES;
+  const orderAt = bodyAt + bodyBytes;
   return {
     head: bytes.subarray(0, headBytes),
-    body: bytes.subarray(headBytes, orderAt),
+    totals: bytes.subarray(headBytes, bodyAt),
+    body: bytes.subarray(bodyAt, orderAt),
     order: bytes.subarray(orderAt, orderAt + orderBytes),
     times: bytes.subarray(orderAt + orderBytes),
   };
 }
 
 /** The parts of a whole block. Throws CORRUPT. */
-export function partsOf(block: Uint8Array, { headBytes, bodyBytes, orderBytes, timesBytes }: BlockHead): BlockParts {
-  const sizeBytes = headBytes + bodyBytes + orderBytes + timesBytes;
-  if (block.length !== sizeBytes) throw damaged(`it has ${block.length} bytes; it must have ${sizeBytes}`);
-  return cut(block, headBytes, bodyBytes, orderBytes);
+export function partsOf(block: Uint8Array, head: BlockHead): BlockParts {
+  checkLength("block", block, head.headBytes + TOTALS_BYTES + head.bodyBytes + head.orderBytes + head.timesBytes);
+  return cut(block, head);
 }
 
 /** Writes the values in order of arrival to `out`, or in ascending order of their bits without `parts.order`. Throws CORRUPT. */
@@ -80,10 +85,6 @@ export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomePart
   if (order) checkLength("order", order, head.orderBytes);
   if (head.form === FORM.raw) new Uint8Array(out.buffer, out.byteOffset, out.byteLength).set(body);
   else if (!codec.decode(head, bytes, body, order, out)) throw damaged("its values do not fit their length");
-}
-
-function checkLength(part: string, bytes: Uint8Array, expected: number): void {
-  if (bytes.length !== expected) throw damaged(`its ${part} has ${bytes.length} bytes; it names ${expected}`);
 }
 
 /** The place of each group of a block that is not raw: where it begins in the body, and at last the end. Throws CORRUPT. */

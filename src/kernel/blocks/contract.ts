@@ -36,14 +36,21 @@ export interface BlockHead extends ValueFields {
   bodyBytes: number;
   orderBytes: number;
   timesBytes: number;
+  nanCount: number;
+  positiveInfinityCount: number;
+  negativeInfinityCount: number;
+}
+
+export interface BlockTotals {
   earliestMs: number;
   latestMs: number;
   summary: Summary;
 }
 
-/** A block in its four parts, which may be stored apart. */
+/** A block in its five parts, which may be stored apart. */
 export interface BlockParts {
   head: Uint8Array;
+  totals: Uint8Array;
   body: Uint8Array;
   order: Uint8Array;
   times: Uint8Array;

@@ -1,7 +1,7 @@
 import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/block.ts";
 import { FORM, MAX_IN_BLOCK, ORDER, TIMING } from "../../generated/layouts/block.ts";
-import type { BlockHead, BlockParts } from "./contract.ts";
+import type { BlockHead } from "./contract.ts";
 import { bitsOf } from "./js/bits.ts";
 import { shuffleBytes } from "./js/order.ts";
 
@@ -13,6 +13,10 @@ const MAX_INTEGER64 = 2 ** 51;
 
 export function damaged(what: string): OrielError {
   return new OrielError("CORRUPT", `a block is damaged: ${what}`);
+}
+
+export function checkLength(part: string, bytes: Uint8Array, expected: number): void {
+  if (bytes.length !== expected) throw damaged(`its ${part} has ${bytes.length} bytes; it must have ${expected}`);
 }
 
 /** Reads and checks the header of a block. Throws CORRUPT. */
@@ -39,22 +43,12 @@ export function readHead(bytes: Uint8Array): BlockHead {
     orderBytes: view.getUint16(layout.BLOCK_ORDER_BYTES_AT, true),
     timesBytes: view.getUint16(layout.BLOCK_TIMES_BYTES_AT, true),
     top: view.getUint32(layout.BLOCK_TOP_AT, true),
-    earliestMs: view.getFloat64(layout.BLOCK_EARLIEST_MS_AT, true),
-    latestMs: view.getFloat64(layout.BLOCK_LATEST_MS_AT, true),
+    nanCount: view.getUint16(layout.BLOCK_NAN_COUNT_AT, true),
+    positiveInfinityCount: view.getUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, true),
+    negativeInfinityCount: view.getUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, true),
     integer: decimal ? view.getFloat64(layout.BLOCK_KEY_LOW_AT, true) : 0,
     keyLow: decimal ? 0 : view.getUint32(layout.BLOCK_KEY_LOW_AT, true),
     keyHigh: decimal ? 0 : view.getUint32(layout.BLOCK_KEY_HIGH_AT, true),
-    summary: {
-      count,
-      nanCount: view.getUint16(layout.BLOCK_NAN_COUNT_AT, true),
-      positiveInfinityCount: view.getUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, true),
-      negativeInfinityCount: view.getUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, true),
-      sumHigh: view.getFloat64(layout.BLOCK_SUM_HIGH_AT, true),
-      sumLow: view.getFloat64(layout.BLOCK_SUM_LOW_AT, true),
-      m2: view.getFloat64(layout.BLOCK_M2_AT, true),
-      min: view.getFloat64(layout.BLOCK_MIN_AT, true),
-      max: view.getFloat64(layout.BLOCK_MAX_AT, true),
-    },
   };
   checkHead(head, view.getUint8(layout.BLOCK_VALUE_TYPE_AT));
   return head;
@@ -97,10 +91,9 @@ function orderBytesOf({ order, count, distinct }: BlockHead): number {
   return order === ORDER.permutation ? shuffleBytes(count) : layout.SPARSE_BYTES;
 }
 
-/** Writes a header, whose lengths are those of the parts. `parts.head` is the header itself and what follows it. */
-export function writeHead(head: BlockHead, { head: bytes, body, order, times }: BlockParts): void {
+/** Writes a header. `bytes`: it and what follows it. */
+export function writeHead(head: BlockHead, bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const { summary } = head;
   view.setUint8(layout.BLOCK_FORM_AT, head.form);
   view.setUint8(layout.BLOCK_VALUE_TYPE_AT, head.wide ? 1 : 0);
   view.setUint8(layout.BLOCK_ORDER_AT, head.order);
@@ -111,21 +104,14 @@ export function writeHead(head: BlockHead, { head: bytes, body, order, times }: 
   view.setUint16(layout.BLOCK_DISTINCT_AT, head.distinct, true);
   view.setUint16(layout.BLOCK_RUNS_AT, head.runs, true);
   view.setUint16(layout.BLOCK_EXCEPTIONS_AT, head.exceptions, true);
-  view.setUint16(layout.BLOCK_HEAD_BYTES_AT, bytes.length, true);
-  view.setUint16(layout.BLOCK_BODY_BYTES_AT, body.length, true);
-  view.setUint16(layout.BLOCK_ORDER_BYTES_AT, order.length, true);
-  view.setUint16(layout.BLOCK_TIMES_BYTES_AT, times.length, true);
-  view.setUint16(layout.BLOCK_NAN_COUNT_AT, summary.nanCount, true);
-  view.setUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, summary.positiveInfinityCount, true);
-  view.setUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, summary.negativeInfinityCount, true);
+  view.setUint16(layout.BLOCK_HEAD_BYTES_AT, head.headBytes, true);
+  view.setUint16(layout.BLOCK_BODY_BYTES_AT, head.bodyBytes, true);
+  view.setUint16(layout.BLOCK_ORDER_BYTES_AT, head.orderBytes, true);
+  view.setUint16(layout.BLOCK_TIMES_BYTES_AT, head.timesBytes, true);
+  view.setUint16(layout.BLOCK_NAN_COUNT_AT, head.nanCount, true);
+  view.setUint16(layout.BLOCK_POSITIVE_INFINITY_COUNT_AT, head.positiveInfinityCount, true);
+  view.setUint16(layout.BLOCK_NEGATIVE_INFINITY_COUNT_AT, head.negativeInfinityCount, true);
   view.setUint32(layout.BLOCK_TOP_AT, head.top, true);
-  view.setFloat64(layout.BLOCK_EARLIEST_MS_AT, head.earliestMs, true);
-  view.setFloat64(layout.BLOCK_LATEST_MS_AT, head.latestMs, true);
-  view.setFloat64(layout.BLOCK_MIN_AT, summary.min, true);
-  view.setFloat64(layout.BLOCK_MAX_AT, summary.max, true);
-  view.setFloat64(layout.BLOCK_SUM_HIGH_AT, summary.sumHigh, true);
-  view.setFloat64(layout.BLOCK_SUM_LOW_AT, summary.sumLow, true);
-  view.setFloat64(layout.BLOCK_M2_AT, summary.m2, true);
   if (head.form === FORM.decimal) view.setFloat64(layout.BLOCK_KEY_LOW_AT, head.integer, true);
   else {
     view.setUint32(layout.BLOCK_KEY_LOW_AT, head.keyLow, true);

@@ -101,9 +101,15 @@ function isU32(x: number): boolean {
   return Number.isInteger(x) && x >= 0 && x <= MAX_U32;
 }
 
-/** Writes the times of a block's events to `out`. Throws CORRUPT. */
-export function decodeTimes(codec: BlockCodec, head: BlockHead, bytes: Uint8Array, out: Float64Array): void {
-  const { timing, count, runs, earliestMs } = head;
+/** Writes the times of a block's events to `out`. `earliestMs`: of its totals. Throws CORRUPT. */
+export function decodeTimes(
+  codec: BlockCodec,
+  head: BlockHead,
+  earliestMs: number,
+  bytes: Uint8Array,
+  out: Float64Array,
+): void {
+  const { timing, count, runs } = head;
   if (bytes.length !== head.timesBytes)
     throw damaged(`its times have ${bytes.length} bytes; it names ${head.timesBytes}`);
   if (timing === TIMING.raw) {

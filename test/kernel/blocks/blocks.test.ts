@@ -15,6 +15,7 @@ import type { BlockParts } from "../../../src/kernel/blocks/contract.ts";
 import { readHead } from "../../../src/kernel/blocks/head.ts";
 import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
 import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/kernel/blocks/totals.ts";
 import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
 import type { Column } from "../../../src/kernel/contract.ts";
 import { js } from "../../../src/kernel/js/js.ts";
@@ -27,7 +28,7 @@ const kernel = js.create();
 const codecs = [wasmCodec(), jsCodec];
 console.info(`blocks: ORIEL_BLOCKS_SEED=${SEED}`);
 
-const whole = ({ head, body, order, times }: BlockParts) => Buffer.concat([head, body, order, times]);
+const whole = ({ head, totals, body, order, times }: BlockParts) => Buffer.concat([head, totals, body, order, times]);
 const emptied = (column: Column) => new (column.constructor as typeof Float64Array)(column.length);
 const ascending = (column: Column) => orderedBits(column).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
@@ -52,7 +53,7 @@ describe.each([...Object.keys(VALUES), RANDOM_BITS])("values: %s", (shape) => {
       const block = encoded(timesOf("equal", count, random), values, what);
       const head = readHead(block);
       const parts = partsOf(block, head);
-      expect(head.summary, what).toEqual(kernel.summary(values));
+      expect(readTotals(head, parts.totals).summary, what).toEqual(kernel.summary(values));
       for (const codec of codecs) {
         const out = emptied(values);
         decodeValues(codec, head, parts, out);
@@ -83,10 +84,12 @@ test.each(Object.keys(TIMES))("times: %s", (shape) => {
     const times = timesOf(shape, count, random);
     const block = encoded(times, valuesOf("equal", Float32Array, count, random), what);
     const head = readHead(block);
-    expect([head.earliestMs, head.latestMs], what).toEqual([Math.min(...times), Math.max(...times)]);
+    const { totals, times: timeBytes } = partsOf(block, head);
+    const { earliestMs, latestMs } = readTotals(head, totals);
+    expect([earliestMs, latestMs], what).toEqual([Math.min(...times), Math.max(...times)]);
     for (const codec of codecs) {
       const out = new Float64Array(count);
-      decodeTimes(codec, head, partsOf(block, head).times, out);
+      decodeTimes(codec, head, earliestMs, timeBytes, out);
       expectSame(out, times, what);
     }
   }

@@ -8,6 +8,7 @@ import type { BlockCodec } from "../../../src/kernel/blocks/contract.ts";
 import { readHead } from "../../../src/kernel/blocks/head.ts";
 import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
 import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/kernel/blocks/totals.ts";
 import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
 import { js } from "../../../src/kernel/js/js.ts";
 import { randomOf, TYPES } from "../columns.ts";
@@ -26,7 +27,7 @@ function answer(codec: BlockCodec, block: Uint8Array): string {
     const parts = partsOf(block, head);
     const out = new (head.wide ? Float64Array : Float32Array)(head.count);
     const times = new Float64Array(head.count);
-    decodeTimes(codec, head, parts.times, times);
+    decodeTimes(codec, head, readTotals(head, parts.totals).earliestMs, parts.times, times);
     const timesRead = hexOf(times);
     decodeValues(codec, head, parts, out);
     const places = head.form === 0 ? [] : [...placesOfGroups(head, parts.head)];
@@ -51,7 +52,7 @@ test("blocks with changed bytes", () => {
     const count = 1 + below(random() < 0.5 ? 100 : 1024);
     const values = valuesOf(shapes[below(shapes.length)]!, TYPES[below(2)]!, count, random);
     const parts = encodeBlock(jsCodec, kernel, timesOf(times[below(times.length)]!, count, random), values);
-    const block = Buffer.concat([parts.head, parts.body, parts.order, parts.times]);
+    const block = Buffer.concat([parts.head, parts.totals, parts.body, parts.order, parts.times]);
     const reach = random() < 0.5 ? BLOCK_BYTES : block.length;
     for (let change = below(3); change >= 0; change--) block[below(reach)] = below(256);
     const shown = answer(wasm, block);
@@ -65,7 +66,7 @@ test("noise behind a sound header", () => {
   const random = randomOf(SEED + 1);
   const values = valuesOf("lognormal", Float32Array, 1024, random);
   const parts = encodeBlock(jsCodec, kernel, timesOf("one by one", 1024, random), values);
-  const block = Buffer.concat([parts.head, parts.body, parts.order, parts.times]);
+  const block = Buffer.concat([parts.head, parts.totals, parts.body, parts.order, parts.times]);
   for (let round = 0; round < 300; round++) {
     for (let i = BLOCK_BYTES; i < block.length; i++) block[i] = Math.floor(256 * random());
     expect(answer(jsCodec, block) === answer(wasm, block), `seed ${SEED} round ${round}`).toBe(true);
@@ -80,7 +81,7 @@ test("a block that is cut, empty or too long is refused", () => {
     timesOf("one by one", 200, random),
     valuesOf("ties", Float32Array, 200, random),
   );
-  const block = Buffer.concat([parts.head, parts.body, parts.order, parts.times]);
+  const block = Buffer.concat([parts.head, parts.totals, parts.body, parts.order, parts.times]);
   for (let length = 0; length < block.length; length++) expect(answer(wasm, block.subarray(0, length))).toBe("CORRUPT");
   expect(answer(wasm, Buffer.concat([block, Buffer.alloc(1)]))).toBe("CORRUPT");
   expect(answer(wasm, block)).not.toBe("CORRUPT");
@@ -96,5 +97,6 @@ test("parts of another length are refused", () => {
     const cut = { ...parts, [part]: parts[part].subarray(1) };
     expect(() => decodeValues(wasm, head, cut, out)).toThrow("a block is damaged: its");
   }
-  expect(() => decodeTimes(wasm, head, parts.times.subarray(1), out)).toThrow("a block is damaged: its times");
+  expect(() => readTotals(head, parts.totals.subarray(1))).toThrow("a block is damaged: its totals");
+  expect(() => decodeTimes(wasm, head, 0, parts.times.subarray(1), out)).toThrow("a block is damaged: its times");
 });
