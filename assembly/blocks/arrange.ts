@@ -19,23 +19,31 @@ export function arrange<K>(order: usize, count: u32): usize {
 
 function shuffle<K>(order: usize, count: u32): usize {
   // OFFSETS: for each place the address of the other one, from VALUES on.
+  const size = sizeof<K>() === 4 ? 2 : 3;
+  const whole = count & ~31;
   let place = i32x4(0, 1, 2, 3);
   let farthest = i32x4.splat(0);
-  const size = sizeof<K>() === 4 ? 2 : 3;
-  const last = i32x4.splat(count - 1);
-  for (let from: u32 = 0; from < count; from += 32) {
+  for (let from: u32 = 0; from < whole; from += 32) {
     const width = bitsOf(count - 1 - from);
     const spread = SPREADS + (width << 6);
     const mask = MASKS + (width << 4);
     for (let at = from << 2; at < (from + 32) << 2; at += 32, order += width) {
       const front = i32x4.add(place, fourOf(order, spread, mask));
-      farthest = i32x4.max_u(farthest, v128.and(front, i32x4.le_u(place, last)));
       place = i32x4.add(place, i32x4.splat(4));
       const back = i32x4.add(place, fourOf(order + (width >> 1), spread + 32, mask));
-      farthest = i32x4.max_u(farthest, v128.and(back, i32x4.le_u(place, last)));
       place = i32x4.add(place, i32x4.splat(4));
+      farthest = i32x4.max_u(farthest, i32x4.max_u(front, back));
       v128.store(at, i32x4.shl(front, size), OFFSETS);
       v128.store(at, i32x4.shl(back, size), OFFSETS + 16);
+    }
+  }
+  if (v128.any_true(i32x4.gt_u(farthest, i32x4.splat(count - 1)))) return 0;
+  if (whole < count) {
+    unpack(order, count - whole, bitsOf(count - 1 - whole), UNPACKED);
+    for (let i = whole; i < count; i++) {
+      const other = i + load<u32>((i - whole) << 2, UNPACKED);
+      if (other >= count) return 0;
+      store<u32>(i << 2, other << size, OFFSETS);
     }
   }
   // Four swaps a round, because V8 checks the stack in each.
@@ -47,7 +55,7 @@ function shuffle<K>(order: usize, count: u32): usize {
     swap<K>(i + 3);
   }
   for (; i < count; i++) swap<K>(i);
-  return v128.any_true(i32x4.gt_u(farthest, last)) ? 0 : VALUES;
+  return VALUES;
 }
 
 function swap<K>(i: u32): void {
@@ -58,29 +66,48 @@ function swap<K>(i: u32): void {
   store<K>(there, value, VALUES);
 }
 
+/** Writes the distinct values at VALUES to DISTINCT. Returns their number. */
 function listDistinct<K>(count: u32): u32 {
-  let to = DISTINCT;
-  let last = load<K>(VALUES);
-  store<K>(to, last);
-  for (let i: u32 = 1; i < count; i++) {
-    const value = load<K>(VALUES + i * sizeof<K>());
-    to += value !== last ? sizeof<K>() : 0;
-    store<K>(to, value);
-    last = value;
+  let to: usize = 0;
+  store<K>(0, load<K>(VALUES), DISTINCT);
+  let i: u32 = 1;
+  for (; i + 4 <= count; i += 4) {
+    to = addDistinct<K>(i, to);
+    to = addDistinct<K>(i + 1, to);
+    to = addDistinct<K>(i + 2, to);
+    to = addDistinct<K>(i + 3, to);
   }
-  return <u32>((to - DISTINCT) / sizeof<K>()) + 1;
+  for (; i < count; i++) to = addDistinct<K>(i, to);
+  return <u32>(to / sizeof<K>()) + 1;
+}
+
+function addDistinct<K>(i: u32, to: usize): usize {
+  const value = load<K>(i * sizeof<K>(), VALUES);
+  to += <usize>(value !== load<K>(i * sizeof<K>(), VALUES - sizeof<K>())) * sizeof<K>();
+  store<K>(to, value, DISTINCT);
+  return to;
 }
 
 function pick<K>(order: usize, count: u32, distinct: u32): usize {
-  const width = bitsOf(distinct - 1);
-  unpack(order, count, width, OFFSETS);
-  let worst: i32 = 0;
-  for (let i: usize = 0; i < count; i++) {
-    const index = load<u32>(i << 2, OFFSETS);
-    worst |= <i32>(distinct - 1 - index);
-    store<K>(i * sizeof<K>(), load<K>(index * sizeof<K>(), DISTINCT), ARRIVAL);
+  unpack(order, count, bitsOf(distinct - 1), OFFSETS);
+  // Numbers behind the last are bytes of other parts.
+  v128.store((<usize>count) << 2, i32x4.splat(0), OFFSETS);
+  let largest = i32x4.splat(0);
+  for (let at: usize = 0; at < (<usize>count) << 2; at += 16) largest = i32x4.max_u(largest, v128.load(at, OFFSETS));
+  if (v128.any_true(i32x4.ge_u(largest, i32x4.splat(distinct)))) return 0;
+  let i: u32 = 0;
+  for (; i + 4 <= count; i += 4) {
+    pickOne<K>(i);
+    pickOne<K>(i + 1);
+    pickOne<K>(i + 2);
+    pickOne<K>(i + 3);
   }
-  return worst < 0 ? 0 : ARRIVAL;
+  for (; i < count; i++) pickOne<K>(i);
+  return ARRIVAL;
+}
+
+function pickOne<K>(i: u32): void {
+  store<K>(i * sizeof<K>(), load<K>(load<u32>(i << 2, OFFSETS) * sizeof<K>(), DISTINCT), ARRIVAL);
 }
 
 /** u16 index of the common value, u16 number of others, u16 first and last place, their ladder, their indexes. */

@@ -3,7 +3,7 @@
 //      bits of which number (r >> l) + i is set, padded to a byte; nothing if m or span is 0. So samples give the size of each group.
 // Domain: 1 to 1024 numbers. Source: Elias 1974; Fano 1971.
 import { bitsOf, fourOf, pack, unpack } from "./bits";
-import { BIT_PLACES, MASKS, ONES, SAMPLES, SPREADS, STARTS, UNPACKED } from "./places";
+import { BIT_PLACES, LOWS, MASKS, OFFSETS, ONES, SAMPLES, SPREADS, STARTS, UNPACKED } from "./places";
 
 /** Eight bytes of 8. */
 const EIGHTS: u64 = ((<u64>0x08080808) << 32) | 0x08080808;
@@ -63,80 +63,26 @@ function placeOnes(from: usize, m: u32, low: u32, span: u32, to: usize): usize {
   const at = from + (bit >> 3);
   const down: u64 = bit & 7;
   // At most 64 bits. Those behind the last are not read as ones.
-  let found = spread(to, <u32>(load<u64>(at) >> down) & lowest(ones), 0);
-  if (ones > 32) found = spread(found, <u32>(load<u64>(at, 4) >> down) & lowest(ones - 32), 4 * EIGHTS);
-  return found - to === m ? from + ((bit + ones + 7) >> 3) : 0;
+  const front = <u64>(<u32>(load<u64>(at) >> down));
+  const bits = (front | ((load<u64>(at, 4) >> down) << 32)) & (u64.MAX_VALUE >> (64 - ones));
+  return spread(to, bits) - to === m ? from + ((bit + ones + 7) >> 3) : 0;
 }
 
-function lowest(bits: u32): u32 {
-  return bits < 32 ? ((<u32>1) << bits) - 1 : u32.MAX_VALUE;
-}
-
-/** Writes the places of the set bits of 32. Returns the end. */
-function spread(to: usize, bits: u32, base: u64): usize {
-  to = spreadByte(to, bits & 255, base);
-  to = spreadByte(to, (bits >> 8) & 255, base + EIGHTS);
-  to = spreadByte(to, (bits >> 16) & 255, base + 2 * EIGHTS);
-  return spreadByte(to, bits >> 24, base + 3 * EIGHTS);
+/** Writes the places of set bits. Returns the end. */
+function spread(to: usize, bits: u64): usize {
+  to = spreadByte(to, <u32>bits & 255, 0);
+  to = spreadByte(to, <u32>(bits >> 8) & 255, EIGHTS);
+  to = spreadByte(to, <u32>(bits >> 16) & 255, 2 * EIGHTS);
+  to = spreadByte(to, <u32>(bits >> 24) & 255, 3 * EIGHTS);
+  to = spreadByte(to, <u32>(bits >> 32) & 255, 4 * EIGHTS);
+  to = spreadByte(to, <u32>(bits >> 40) & 255, 5 * EIGHTS);
+  to = spreadByte(to, <u32>(bits >> 48) & 255, 6 * EIGHTS);
+  return spreadByte(to, <u32>(bits >> 56), 7 * EIGHTS);
 }
 
 function spreadByte(to: usize, byte: u32, base: u64): usize {
   store<u64>(to, load<u64>(byte << 3, BIT_PLACES) + base);
   return to + popcnt<u32>(byte);
-}
-
-/** Writes `first`, and 32 numbers of their low parts at `from` and the places of their high parts. */
-function join(from: usize, low: u32, places: usize, first: u32, to: usize): void {
-  store<u32>(to, first);
-  if (low > 25) {
-    unpack(from, 32, low, UNPACKED);
-    for (let i: u32 = 0; i < 32; i++)
-      store<u32>(to + (i << 2), first + ((load<u8>(places + i) - i) << low) + load<u32>(UNPACKED + (i << 2)), 4);
-    return;
-  }
-  const table = SPREADS + (low << 6);
-  const mask = MASKS + (low << 4);
-  const start = i32x4.splat(first);
-  const scale = i32x4.splat(1 << low);
-  joinHalf(
-    from,
-    low,
-    i8x16.sub(v128.load(places), i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)),
-    table,
-    mask,
-    scale,
-    start,
-    to,
-  );
-  joinHalf(
-    from + (low << 1),
-    low,
-    i8x16.sub(v128.load(places, 16), i8x16(16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31)),
-    table,
-    mask,
-    scale,
-    start,
-    to + 64,
-  );
-}
-
-function joinHalf(
-  lows: usize,
-  low: u32,
-  high: v128,
-  table: usize,
-  mask: usize,
-  scale: v128,
-  start: v128,
-  to: usize,
-): void {
-  const front = i16x8.extend_low_i8x16_u(high);
-  const back = i16x8.extend_high_i8x16_u(high);
-  const half = low >> 1;
-  v128.store(to, sum(i32x4.extend_low_i16x8_u(front), fourOf(lows, table, mask), scale, start), 4);
-  v128.store(to, sum(i32x4.extend_high_i16x8_u(front), fourOf(lows + half, table + 32, mask), scale, start), 20);
-  v128.store(to, sum(i32x4.extend_low_i16x8_u(back), fourOf(lows + low, table, mask), scale, start), 36);
-  v128.store(to, sum(i32x4.extend_high_i16x8_u(back), fourOf(lows + low + half, table + 32, mask), scale, start), 52);
 }
 
 function sum(high: v128, low: v128, scale: v128, start: v128): v128 {
@@ -168,17 +114,15 @@ export function encodeGroups(from: usize, count: u32, lows: usize, shift: u32, t
   return to;
 }
 
-/** Decodes samples to SAMPLES. Returns the end, or 0 if they are damaged. */
+/** Decodes samples to SAMPLES, as one group by way of OFFSETS. Returns the end, or 0 if they are damaged. */
 export function decodeSamples(from: usize, count: u32, top: u32): usize {
-  const m = samplesOf(count) - 1;
-  let end = from;
-  if (m === 0 || top === 0) repeat(0, SAMPLES);
-  else {
-    const low = lowBits(m, top);
-    end = placeOnes(from, m, low, top, ONES);
-    join(from, low, ONES, 0, SAMPLES);
-  }
-  store<u32>(SAMPLES + (m << 2), top, 4);
+  const samples = samplesOf(count);
+  store<u32>(SAMPLES, 0);
+  store<u32>(SAMPLES, top, 4);
+  // All decoding has one place, so that the compiler inlines it there.
+  const end = decodeGroups(from, samples, 0, 1, LOWS, 0, OFFSETS);
+  memory.copy(SAMPLES, OFFSETS, samples << 2);
+  store<u32>(SAMPLES + (samples << 2), top);
   return end;
 }
 
@@ -209,13 +153,59 @@ export function decodeGroups(
       lows += 128;
     }
   }
-  for (let i = first; i < last; i++) {
-    const start = load<u32>(SAMPLES + (i << 2));
-    const span = load<u32>(SAMPLES + (i << 2), 4) - start;
-    const m = inGroup(count, i) - 1;
-    if (m === 0 || span === 0) repeat(start, to);
-    else join(load<u32>(STARTS + ((i - first) << 2)), lowBits(m, span), ONES + ((i - first) << 5), start, to);
-    to += 128;
-  }
+  joinGroups(count, first, last, to);
   return from;
+}
+
+/** Writes the numbers of groups from their samples, the places of their high parts, and their low parts. */
+function joinGroups(count: u32, first: u32, last: u32, to: usize): void {
+  const own = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const ownBack = i8x16.add(own, i8x16.splat(16));
+  for (let i = first; i < last; i++, to += 128) {
+    const sample = load<u32>(SAMPLES + (i << 2));
+    const span = load<u32>(SAMPLES + (i << 2), 4) - sample;
+    const m = inGroup(count, i) - 1;
+    if (m === 0 || span === 0) {
+      repeat(sample, to);
+      continue;
+    }
+    const low = lowBits(m, span);
+    const places = ONES + ((i - first) << 5);
+    let from: usize = load<u32>(STARTS + ((i - first) << 2));
+    store<u32>(to, sample);
+    if (low > 25) {
+      joinWide(from, low, places, sample, to);
+      continue;
+    }
+    const table = SPREADS + (low << 6);
+    const mask = MASKS + (low << 4);
+    const half = low >> 1;
+    const start = i32x4.splat(sample);
+    const scale = i32x4.splat(1 << low);
+    // Both halves are written out, because a loop of two rounds costs a tenth.
+    let high = i8x16.sub(v128.load(places), own);
+    let part = i16x8.extend_low_i8x16_u(high);
+    v128.store(to, sum(i32x4.extend_low_i16x8_u(part), fourOf(from, table, mask), scale, start), 4);
+    v128.store(to, sum(i32x4.extend_high_i16x8_u(part), fourOf(from + half, table + 32, mask), scale, start), 20);
+    from += low;
+    part = i16x8.extend_high_i8x16_u(high);
+    v128.store(to, sum(i32x4.extend_low_i16x8_u(part), fourOf(from, table, mask), scale, start), 36);
+    v128.store(to, sum(i32x4.extend_high_i16x8_u(part), fourOf(from + half, table + 32, mask), scale, start), 52);
+    from += low;
+    high = i8x16.sub(v128.load(places, 16), ownBack);
+    part = i16x8.extend_low_i8x16_u(high);
+    v128.store(to, sum(i32x4.extend_low_i16x8_u(part), fourOf(from, table, mask), scale, start), 68);
+    v128.store(to, sum(i32x4.extend_high_i16x8_u(part), fourOf(from + half, table + 32, mask), scale, start), 84);
+    from += low;
+    part = i16x8.extend_high_i8x16_u(high);
+    v128.store(to, sum(i32x4.extend_low_i16x8_u(part), fourOf(from, table, mask), scale, start), 100);
+    v128.store(to, sum(i32x4.extend_high_i16x8_u(part), fourOf(from + half, table + 32, mask), scale, start), 116);
+  }
+}
+
+/** The same of low parts that are too wide for vectors. */
+function joinWide(from: usize, low: u32, places: usize, sample: u32, to: usize): void {
+  unpack(from, 32, low, UNPACKED);
+  for (let i: u32 = 0; i < 32; i++)
+    store<u32>(to + (i << 2), sample + ((load<u8>(places + i) - i) << low) + load<u32>(UNPACKED + (i << 2)), 4);
 }
