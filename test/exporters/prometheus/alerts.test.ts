@@ -83,6 +83,13 @@ test.each(Object.entries(CASES))("%s fires when it must, and only then", (alert,
   expect(fires(alert, healthy)).toBe(false);
 });
 
+test("OrielNoDrain also fires if every process with a drain is gone", () => {
+  const [gone, next] = ['oriel_drain_active{name="a",instance="1"}', 'oriel_drain_active{name="a",instance="2"}'];
+  expect(fires("OrielNoDrain", { [gone]: "1x10 stale" })).toBe(true);
+  expect(fires("OrielNoDrain", { [gone]: "1x10 stale", [next]: "_x11 1x30" })).toBe(false);
+  expect(fires("OrielNoDrain", { up: "1x30" })).toBe(false); // this service has no drain
+});
+
 /** Whether the alert fires after 25 minutes of these series, by promtool's evaluation of the rules. */
 function fires(alert: string, series: Record<string, string>): boolean {
   const folder = mkdtempSync(join(tmpdir(), "oriel-rules-"));
