@@ -12,7 +12,7 @@ import {
 import { bitsOf, getBits } from "./bits.ts";
 import { decodeGroups, decodeSamples, groupsOf } from "./ladder.ts";
 
-const ranks = new Uint16Array(MAX_IN_BLOCK);
+const ranks = new Uint32Array(MAX_IN_BLOCK);
 /** The first rank of each distinct value. */
 const starts = new Uint16Array(MAX_IN_BLOCK);
 const places = new Uint32Array(MAX_IN_BLOCK + GROUP);
@@ -28,8 +28,11 @@ export function ranksOf(
   view: DataView,
   at: number,
   isRepeated: (rank: number) => boolean,
-): Uint16Array | undefined {
-  if (kind === ORDER.permutation) return shuffled(count, view, at);
+): Uint32Array | undefined {
+  if (kind === ORDER.permutation) {
+    for (let i = 0; i < count; i++) ranks[i] = i;
+    return shuffle(ranks, count, view, at) ? ranks : undefined;
+  }
   let found = 0;
   for (let i = 0; i < count; i++) if (i === 0 || !isRepeated(i)) starts[found++] = i;
   if (found !== distinct) return undefined;
@@ -43,8 +46,8 @@ export function ranksOf(
   return ranks;
 }
 
-function shuffled(count: number, view: DataView, at: number): Uint16Array | undefined {
-  for (let i = 0; i < count; i++) ranks[i] = i;
+/** Brings items from sorted order into order of arrival, by the codes at `at`. False if these are damaged. */
+export function shuffle(items: Uint32Array, count: number, view: DataView, at: number): boolean {
   for (let from = 0, bit = 8 * at; from < count; from += GROUP) {
     const width = bitsOf(count - 1 - from);
     const mask = (1 << width) - 1;
@@ -52,13 +55,13 @@ function shuffled(count: number, view: DataView, at: number): Uint16Array | unde
     for (let i = from; i < to; i++, bit += width) {
       // At most 10 bits, so one read has them.
       const j = i + ((view.getUint32(bit >> 3, true) >>> (bit & 7)) & mask);
-      if (j >= count) return undefined;
-      const rank = ranks[i]!;
-      ranks[i] = ranks[j]!;
-      ranks[j] = rank;
+      if (j >= count) return false;
+      const item = items[i]!;
+      items[i] = items[j]!;
+      items[j] = item;
     }
   }
-  return ranks;
+  return true;
 }
 
 function scattered(
@@ -67,7 +70,7 @@ function scattered(
   width: number,
   view: DataView,
   at: number,
-): Uint16Array | undefined {
+): Uint32Array | undefined {
   const common = view.getUint16(at + SPARSE_COMMON_AT, true);
   const others = view.getUint16(at + SPARSE_OTHERS_AT, true);
   const first = view.getUint16(at + SPARSE_FIRST_AT, true);

@@ -2,7 +2,7 @@
 import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../../generated/layouts/block.ts";
 import type { Column } from "../../contract.ts";
 import type { BlockHead } from "../contract.ts";
-import { ranksOf } from "./arrange.ts";
+import { ranksOf, shuffle } from "./arrange.ts";
 import { powerOfTen } from "./keys.ts";
 import { decodeGroups, decodeSamples } from "./ladder.ts";
 
@@ -52,16 +52,21 @@ export function decodeAll(
   }
   const orderAt = bytes.length + body.length;
   input.set(order, orderAt);
+  const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
+  if (!wide && head.order === ORDER.permutation) {
+    if (!shuffle(sortedWords, count, view, orderAt)) return false;
+    words.set(sortedWords.subarray(0, count));
+    return true;
+  }
   const ranks = ranksOf(head.order, count, head.distinct, view, orderAt, wide ? isRepeated64 : isRepeated32);
   if (!ranks) return false;
-  const words = new Uint32Array(out.buffer, out.byteOffset, out.byteLength / 4);
   if (wide) copyPairs(ranks, words, count);
   else for (let i = 0; i < count; i++) words[i] = sortedWords[ranks[i]!]!;
   return true;
 }
 
 /** f64 as two u32 each, because a float may not keep the payload of NaN. */
-function copyPairs(ranks: Uint16Array, words: Uint32Array, count: number): void {
+function copyPairs(ranks: Uint32Array, words: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) {
     const rank = 2 * ranks[i]!;
     words[2 * i] = sortedWords[rank]!;
