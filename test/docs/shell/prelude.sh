@@ -95,6 +95,7 @@ deno() {
   case "$1" in
     add) packages "${@:2}" ;;
     run) [[ ! "$DENO" ]] || "$DENO" "$@" ;;
+    serve) listed "$2" main.ts ;; # it never ends
     *) fail "no rule for deno $*" ;;
   esac
 }
