@@ -108,7 +108,7 @@ export interface Wavelet {
   keys(from: number, count: number): number;
   /** Writes a level of a piece whose first four words are written, and reorders the keys. From the highest level down. */
   level(piece: number, level: number, keys: number, scratch: number): void;
-  /** Writes the keys at ascending ranks of ranges of pieces and of loose keys, which are reordered. */
+  /** Writes the keys at ascending ranks, at least one, of ranges of pieces and of loose keys, which are reordered. */
   select(
     ranges: number,
     count: number,

@@ -56,6 +56,7 @@ export class IndexedFold implements WindowAggregates {
 
   /** Finds the values at these ranks, and at the next ones, in one descent. */
   seek(ranks: readonly number[]): void {
+    if (ranks.length === 0) return;
     const last = this.validCount - 1;
     const all: number[] = [];
     for (const k of ranks) all.push(k, Math.min(k + 1, last));

@@ -14,8 +14,9 @@ export const MAX_LOOSE = 1024;
 /** Ranks of one descent. */
 const MAX_RANKS = 64;
 const RANGE_BYTES = 12;
-/** Each level at which ranks part needs two rooms for ranges, besides the first three. */
-const ROOMS = 3 + 2 * 32;
+/** Room for each rank: two nodes, and four ranges of each piece; assembly/wavelet/wavelet-select.ts. */
+const NODES_BYTES = 2 * 44;
+const LISTS = 4;
 /** Cost of copying a value and making its key, in levels. */
 const KEY_LEVELS = 2;
 
@@ -140,7 +141,9 @@ export class Pieces {
   }
 
   #queryArea(): number {
-    const needed = MAX_LOOSE * 4 + MAX_RANKS * 8 + 16 * Math.ceil(((ROOMS + 1) * this.#list.length * RANGE_BYTES) / 16);
+    const rangesBytes = this.#list.length * RANGE_BYTES;
+    const perRank = 8 + NODES_BYTES + LISTS * rangesBytes;
+    const needed = 16 * Math.ceil((MAX_LOOSE * 4 + rangesBytes + MAX_RANKS * perRank) / 16);
     if (needed > this.#queryBytes) {
       if (this.#queryBytes > 0) this.#space.give(this.#query, this.#queryBytes);
       this.#queryBytes = 2 * needed;

@@ -5,6 +5,8 @@ import { BUILDS } from "../builds.ts";
 
 const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 25);
 
+const GUARD = 0xa5a5a5a5;
+
 type Draw = (u: () => number) => number;
 
 const shapes: Record<string, Draw> = {
@@ -56,7 +58,7 @@ describe.each(BUILDS)("wavelet matrices of $name", (kernel) => {
           pieces.push({ address: end, values });
           end = Math.ceil(addPiece(wavelet, values, end, end + (1 << 19)) / 16) * 16;
         }
-        wavelet.reserve(end + 4096 + 12 * counts.length * 80);
+        wavelet.reserve(end + 4096 + 48 * counts.length * 8);
         for (let query = 0; query < 12; query++) {
           const { start, words } = wavelet;
           const inside: number[] = [];
@@ -80,10 +82,13 @@ describe.each(BUILDS)("wavelet matrices of $name", (kernel) => {
           const count = (at - end / 4) / 3;
           const out = start + 2048;
           const room = end + 12 * counts.length;
+          const guard = (room + ranks.length * (88 + 48 * count)) / 4;
+          words.fill(GUARD, guard, guard + 64);
           wavelet.select(end, count, start, loose.length, start + 1024, ranks.length, out, room);
           const sorted = inOrder(inside);
           const answers = Array.from(words.subarray(out / 4, out / 4 + ranks.length), shownOf);
           expect(answers).toEqual(ranks.map((rank) => sorted[rank]));
+          expect(words.subarray(guard, guard + 64).every((word) => word === GUARD)).toBe(true);
         }
       }
     });
