@@ -36,13 +36,15 @@ export class Network {
     this.#random = random;
   }
 
-  /** Carries a request to `handle`: never, once or twice. */
-  request(handle: () => void): void {
+  /** Carries a request to `handle`: never, once or twice. Returns whether a second copy is under way. */
+  request(handle: () => void): boolean {
     const random = this.#random;
     const { lostRequest, repeated, repeatedLateMs } = this.weather;
     const late = this.#delayMs();
     if (!random.chance(lostRequest)) this.#arrive(late, handle);
-    if (random.chance(repeated)) this.#arrive(late + random.int(0, repeatedLateMs), handle);
+    const isDoubled = random.chance(repeated);
+    if (isDoubled) this.#arrive(late + random.int(0, repeatedLateMs), handle);
+    return isDoubled;
   }
 
   /** Carries a reply back to its owner, or loses it. */

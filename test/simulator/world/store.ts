@@ -123,7 +123,7 @@ export class SimStore implements Store {
       if (network.isRefusing) return again(50);
       applied = "unknown";
       troubles?.sent(process);
-      network.request(() => {
+      const isDoubled = network.request(() => {
         const replies = this.#handleAll(all);
         const failoverCount = replication?.failoverCount;
         network.reply(() => {
@@ -141,7 +141,7 @@ export class SimStore implements Store {
           end(() => {
             for (const [i, { ranIn, ranOnce, settle }] of all.entries()) {
               ranIn?.(replies);
-              if (unanswered === 0) ranOnce?.();
+              if (unanswered === 0 && !isDoubled) ranOnce?.();
               settle(unanswered > 0 ? inDoubt(replies[i]!) : replies[i]!);
             }
           });
