@@ -169,6 +169,35 @@ export class EventTimes {
     return fits;
   }
 
+  /**
+   * Index of the first of `count` ascending times that is not below `ms`. The search begins at `guess` and doubles its
+   * steps, so that a good guess takes a few reads.
+   */
+  indexAt(ms: number, count: number, guess: number): number {
+    const { ticks } = this;
+    const tick = ms - this.baseMs;
+    let low = 0;
+    let high = count;
+    let at = guess >= 0 ? Math.min(Math.floor(guess), count - 1) : 0;
+    for (let step = 1; low < high; step *= 2) {
+      if (ticks[at]! < tick) {
+        low = at + 1;
+        if (at + step >= high) break;
+        at += step;
+      } else {
+        high = at;
+        if (at - step < low) break;
+        at -= step;
+      }
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (ticks[middle]! < tick) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** Sets one time for the events from `from` to before `to`. Returns the same as `set`. */
   fill(from: number, to: number, ms: number): boolean {
     const fits = this.#fits(ms);

@@ -71,16 +71,8 @@ export class Segment {
 
   /** Index of the first event at `ms` or later; `count` if there is none. The segment must be ordered. */
   indexAt(ms: number): number {
-    const { ticks, baseMs } = this.#times;
-    const tick = ms - baseMs;
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (ticks[middle]! < tick) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const share = (ms - this.earliestMs) / (this.latestMs - this.earliestMs);
+    return this.#times.indexAt(ms, this.count, share * this.count);
   }
 
   /** Returns false, and adds nothing, if the segment is full. */

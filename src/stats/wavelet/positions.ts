@@ -12,6 +12,8 @@ export interface ValuesVisitor {
 export class Positions {
   #segments: readonly Segment[] = [];
   #starts: number[] = [];
+  /** The latest time of each segment but the last, in one place. */
+  #latestMs = new Float64Array(0);
   #version = -1;
   #areClosedOrdered = true;
 
@@ -25,6 +27,7 @@ export class Positions {
     for (let i = 0; i + 1 < list.length; i++) starts.push(starts[i]! + list[i]!.count);
     this.#segments = list.slice();
     this.#starts = starts;
+    this.#latestMs = Float64Array.from(list.slice(0, -1), ({ latestMs }) => latestMs);
     this.#areClosedOrdered = list.slice(0, -1).every((segment, i) => segment.isClosed && isAfter(segment, list[i - 1]));
     return isSame;
   }
@@ -47,13 +50,13 @@ export class Positions {
   /** The number of the first event at `ms` or later; `end` if there is none. The events must be ordered. */
   at(ms: number): number {
     let low = 0;
-    let high = this.#segments.length;
+    let high = this.#latestMs.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#segments[middle]!.latestMs < ms) low = middle + 1;
+      if (this.#latestMs[middle]! < ms) low = middle + 1;
       else high = middle;
     }
-    return low === this.#segments.length ? this.end : this.#starts[low]! + this.#segments[low]!.indexAt(ms);
+    return this.#starts[low]! + this.#segments[low]!.indexAt(ms);
   }
 
   /** Passes the parts of columns that hold the values from number `from` to before `to`. */

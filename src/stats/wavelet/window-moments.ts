@@ -105,13 +105,15 @@ function summarize(values: Float32Array, begin: number, end: number, into: Float
       else nan++;
       continue;
     }
-    min = Math.min(min, x);
-    max = Math.max(max, x);
+    if (x < min) min = x;
+    if (x > max) max = x;
     const sum = high + x;
     const part = sum - high;
     low += high - (sum - part) + (x - part);
     high = sum;
   }
+  if (min === 0) min = hasZero(values, begin, end, -0) ? -0 : 0;
+  if (max === 0) max = hasZero(values, begin, end, 0) ? 0 : -0;
   into[at + FINITE] = end - begin - nan - positive - negative;
   into[at + NAN] = nan;
   into[at + POSITIVE] = positive;
@@ -120,6 +122,12 @@ function summarize(values: Float32Array, begin: number, end: number, into: Float
   into[at + MAX] = positive > 0 ? Number.POSITIVE_INFINITY : max;
   storeSum(high, low, into, at);
   into[at + M2] = squares(values, begin, end, into[at + MEAN_HIGH]!);
+}
+
+/** Comparisons do not see the sign of a zero. */
+function hasZero(values: Float32Array, begin: number, end: number, zero: number): boolean {
+  for (let i = begin; i < end; i++) if (Object.is(values[i], zero)) return true;
+  return false;
 }
 
 function squares(values: Float32Array, begin: number, end: number, mean: number): number {
