@@ -1,8 +1,9 @@
 import { argumentError } from "../../errors.ts";
 import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TOTALS_BYTES } from "../../generated/layouts/block.ts";
 import type { Column, Kernel } from "../contract.ts";
-import type { BlockCodec, BlockHead, BlockParts, EncodedValues, SomeParts } from "./contract.ts";
+import type { BlockCodec, BlockHead, BlockParts, EncodedValues, Outline, SomeParts } from "./contract.ts";
 import { checkLength, damaged, writeHead } from "./head.ts";
+import { valuesAtLeast } from "./js/decode.ts";
 import { decodeSamples, placesOf } from "./js/ladder.ts";
 import { encodeTimes } from "./times.ts";
 import { writeTotals } from "./totals.ts";
@@ -87,8 +88,8 @@ export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomePart
   else if (!codec.decode(head, bytes, body, order, out)) throw damaged("its values do not fit their length");
 }
 
-/** The place of each group of a block that is not raw: where it begins in the body, and at last the end. Throws CORRUPT. */
-export function placesOfGroups(head: BlockHead, bytes: Uint8Array): Uint32Array {
+/** The groups of a block that is not raw. Throws CORRUPT. */
+export function outlineOf(head: BlockHead, bytes: Uint8Array): Outline {
   const { samples } = tailOf(head, bytes);
   const padded = new Uint8Array(samples.length + GROUP * 8);
   padded.set(samples);
@@ -97,7 +98,7 @@ export function placesOfGroups(head: BlockHead, bytes: Uint8Array): Uint32Array 
   for (let i = 0; i * GROUP < regular; i++) if (first[i + 1]! < first[i]!) throw damaged("its samples do not ascend");
   const places = placesOf(first, regular, head.shift);
   if (end !== samples.length || places.at(-1) !== head.bodyBytes) throw damaged("its samples do not fit its lengths");
-  return places;
+  return { places, least: valuesAtLeast(head, first.subarray(0, places.length - 1)) };
 }
 
 /** The regular values of groups `first` to `last` - 1, ascending. `body`: the bytes of these groups alone. Throws CORRUPT. */

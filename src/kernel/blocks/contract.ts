@@ -56,6 +56,14 @@ export interface BlockParts {
   times: Uint8Array;
 }
 
+/** Where the groups of a block are, from its head alone. */
+export interface Outline {
+  /** Where each group begins in the body, and at last its end. */
+  places: Uint32Array;
+  /** The smallest value of each group. With a shift of the block, a value that may lie below it by 2^shift steps. */
+  least: Column;
+}
+
 /** A block of which some parts are there. */
 export type SomeParts = Pick<BlockParts, "head"> & Partial<BlockParts>;
 

@@ -8,8 +8,8 @@ import {
   decodeValues,
   encodeBlock,
   exceptionsOf,
+  outlineOf,
   partsOf,
-  placesOfGroups,
 } from "../../../src/kernel/blocks/block.ts";
 import type { BlockParts } from "../../../src/kernel/blocks/contract.ts";
 import { readHead } from "../../../src/kernel/blocks/head.ts";
@@ -65,8 +65,11 @@ describe.each([...Object.keys(VALUES), RANDOM_BITS])("values: %s", (shape) => {
         const regular = count - head.exceptions;
         expect(orderedBits(out.subarray(0, regular)), what).toEqual(ascending(out.subarray(0, regular)));
         expectSame(exceptionsOf(head, bytes), out.subarray(regular), what);
-        const places = placesOfGroups(head, bytes);
+        const { places, least } = outlineOf(head, bytes);
         expect(places.length).toBe(Math.ceil(regular / GROUP) + 1);
+        const smallest = orderedBits(out.subarray(0, regular)).filter((_, i) => i % GROUP === 0);
+        if (head.shift === 0) expect(orderedBits(least), what).toEqual(smallest);
+        else for (const [i, bits] of orderedBits(least).entries()) expect(bits <= smallest[i]!, what).toBe(true);
         const first = Math.floor(random() * (places.length - 1));
         for (const last of [first + 1, places.length - 1]) {
           const some = decodeGroups(codec, head, bytes, body.subarray(places[first], places[last]), first, last);

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { OrielError } from "../../../src/errors.ts";
 import { BLOCK_BYTES } from "../../../src/generated/layouts/block.ts";
-import { decodeGroups, decodeValues, encodeBlock, partsOf, placesOfGroups } from "../../../src/kernel/blocks/block.ts";
+import { decodeGroups, decodeValues, encodeBlock, outlineOf, partsOf } from "../../../src/kernel/blocks/block.ts";
 import type { BlockCodec } from "../../../src/kernel/blocks/contract.ts";
 import { readHead } from "../../../src/kernel/blocks/head.ts";
 import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
@@ -30,7 +30,7 @@ function answer(codec: BlockCodec, block: Uint8Array): string {
     decodeTimes(codec, head, readTotals(head, parts.totals).earliestMs, parts.times, times);
     const timesRead = hexOf(times);
     decodeValues(codec, head, parts, out);
-    const places = head.form === 0 ? [] : [...placesOfGroups(head, parts.head)];
+    const places = head.form === 0 ? [] : [...outlineOf(head, parts.head).places];
     const groups = places
       .slice(1)
       .map((end, i) => hexOf(decodeGroups(codec, head, parts.head, parts.body.subarray(places[i], end), i, i + 1)));

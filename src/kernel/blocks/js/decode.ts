@@ -84,7 +84,7 @@ function isRepeated64(rank: number): boolean {
 
 /** Writes the regular values of some groups, ascending. Returns their number, or -1 if they are damaged. */
 function decodeRegular(head: BlockHead, headBytes: number, bodyBytes: number, first: number, last: number): number {
-  const { form, wide, shift, decimals, top, integer } = head;
+  const { wide, shift, top } = head;
   const regular = head.count - head.exceptions;
   const samplesEnd = headBytes - head.exceptions * (wide ? 8 : 4);
   if (decodeSamples(view, BLOCK_BYTES, regular, top).end !== samplesEnd) return -1;
@@ -92,6 +92,13 @@ function decodeRegular(head: BlockHead, headBytes: number, bodyBytes: number, fi
   const end = decodeGroups(view, headBytes, regular, first, groups, shift, offsets, lows);
   if (end !== headBytes + bodyBytes) return -1;
   const some = Math.min(regular, groups * GROUP) - first * GROUP;
+  writeValues(head, some);
+  return some;
+}
+
+/** Turns offsets into values. */
+function writeValues(head: BlockHead, some: number): void {
+  const { form, wide, shift, decimals, integer } = head;
   if (form === FORM.decimal) {
     const power = powerOfTen(decimals);
     if (wide) {
@@ -108,7 +115,14 @@ function decodeRegular(head: BlockHead, headBytes: number, bodyBytes: number, fi
       const key = (head.keyLow + offsets[i]!) | 0;
       sortedWords[i] = key ^ (~(key >> 31) | 0x8000_0000);
     }
-  return some;
+}
+
+/** The values of offsets whose low parts are unknown, so that none is above the real one. */
+export function valuesAtLeast(head: BlockHead, numbers: Uint32Array): Column {
+  offsets.set(numbers);
+  lows.fill(0);
+  writeValues(head, numbers.length);
+  return head.wide ? sorted64.slice(0, numbers.length) : sorted32.slice(0, numbers.length);
 }
 
 function bits64({ keyLow, keyHigh, shift }: BlockHead, some: number): void {
