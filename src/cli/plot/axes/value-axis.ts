@@ -68,8 +68,7 @@ const MIN_LINEAR = 1e-300;
 /** From 0, unless the values vary little. A constant is in the middle; labels cannot show smaller differences. */
 function linearEnds(min: number, max: number): [number, number] {
   if (Math.max(-min, max) < MIN_LINEAR) return [0, 1];
-  if (max - min <= Math.max(-min, max) * 1e-9)
-    return [min - Math.abs(min) * 0.1, max + Math.abs(max) * 0.1];
+  if (max - min <= Math.max(-min, max) * 1e-9) return [min - Math.abs(min) * 0.1, max + Math.abs(max) * 0.1];
   if (min > 0 && min < max * 0.6) return [0, max];
   return max < 0 && max > min * 0.6 ? [min, 0] : [min, max];
 }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "dist");
+const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist");
 
 for (const name of readdirSync(dist).filter((each) => each.endsWith(".cjs"))) {
   const text = readFileSync(join(dist, name), "utf8");

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "dist");
+const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist");
 const SMALL_BYTES = 6000;
 const STRUCTURES = ["limiter.js", "lock.js", "breaker.js", "counters.js", "queue.js"];
 /** What only some entries need, or choose by their runtime. */
