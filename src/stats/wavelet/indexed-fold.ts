@@ -2,10 +2,7 @@ import type { WindowAggregates } from "../window-stats.ts";
 import type { MomentTree } from "./moment-tree.ts";
 import type { Pieces } from "./pieces.ts";
 import type { Positions } from "./positions.ts";
-import { WindowMoments } from "./window-moments.ts";
-
-/** All folds use the same room, because the answer of one query is read before the next. */
-const moments = new WindowMoments();
+import type { WindowMoments } from "./window-moments.ts";
 
 /** The aggregates of the events from number `from` to before `to`. The next fold replaces them. */
 export class IndexedFold implements WindowAggregates {
@@ -13,6 +10,7 @@ export class IndexedFold implements WindowAggregates {
   readonly #positions: Positions;
   readonly #pieces: Pieces;
   readonly #from: number;
+  readonly #moments: WindowMoments;
   #ranks: readonly number[] = [];
   #values: readonly number[] = [];
 
@@ -21,37 +19,35 @@ export class IndexedFold implements WindowAggregates {
     this.#positions = positions;
     this.#pieces = pieces;
     this.#from = from;
-    moments.clear();
-    if (to > from) tree.collect(positions, from, to, moments);
-    moments.sum();
+    this.#moments = tree.collect(positions, from, to);
   }
 
   get nanCount(): number {
-    return moments.nanCount;
+    return this.#moments.nanCount;
   }
 
   get validCount(): number {
-    return this.count - moments.nanCount;
+    return this.count - this.#moments.nanCount;
   }
 
   get sum(): number {
-    return moments.total;
+    return this.#moments.total;
   }
 
   get mean(): number {
-    return moments.mean;
+    return this.#moments.mean;
   }
 
   get min(): number {
-    return moments.min;
+    return this.#moments.min;
   }
 
   get max(): number {
-    return moments.max;
+    return this.#moments.max;
   }
 
   variance(ddof: number): number {
-    return moments.variance(ddof);
+    return this.#moments.variance(ddof);
   }
 
   /** Finds the values at these ranks, and at the next ones, in one descent. */
@@ -59,9 +55,11 @@ export class IndexedFold implements WindowAggregates {
     if (ranks.length === 0) return;
     const last = this.validCount - 1;
     const all: number[] = [];
-    for (const k of ranks) all.push(k, Math.min(k + 1, last));
-    all.sort((a, b) => a - b);
-    this.#ranks = all.filter((k, i) => k !== all[i - 1]);
+    for (const k of ranks) {
+      insert(all, k);
+      insert(all, Math.min(k + 1, last));
+    }
+    this.#ranks = all;
     this.#values = this.#pieces.select(this.#positions, this.#from, this.#from + this.count, this.#ranks);
   }
 
@@ -69,4 +67,14 @@ export class IndexedFold implements WindowAggregates {
     const i = this.#ranks.indexOf(k);
     return [this.#values[i]!, this.#values[Math.min(i + 1, this.#ranks.length - 1)]!];
   }
+}
+
+/** Inserts a rank into ascending ones, unless it is there. Callers most often ask in ascending order. */
+function insert(ranks: number[], k: number): void {
+  let i = ranks.length;
+  while (i > 0 && ranks[i - 1]! > k) i--;
+  if (ranks[i - 1] === k) return;
+  ranks.push(k);
+  for (let j = ranks.length - 1; j > i; j--) ranks[j] = ranks[j - 1]!;
+  ranks[i] = k;
 }

@@ -42,6 +42,7 @@ class Level {
 export class MomentTree {
   readonly #levels: Level[] = [new Level()];
   readonly #parents = new WindowMoments();
+  readonly #window = new WindowMoments();
 
   /** The number after the last event that is in a block. */
   get end(): number {
@@ -65,8 +66,16 @@ export class MomentTree {
     }
   }
 
-  /** Adds the moments of the events from number `from` to before `to`. */
-  collect(positions: Positions, from: number, to: number, moments: WindowMoments): void {
+  /** The moments of the events from number `from` to before `to`. The next call overwrites them. */
+  collect(positions: Positions, from: number, to: number): WindowMoments {
+    const moments = this.#window;
+    moments.clear();
+    this.#collect(positions, from, to, moments);
+    moments.sum();
+    return moments;
+  }
+
+  #collect(positions: Positions, from: number, to: number, moments: WindowMoments): void {
     let low = Math.ceil(from / BLOCK);
     let high = Math.min(Math.floor(to / BLOCK), this.#levels[0]!.end);
     if (low >= high) {

@@ -17,27 +17,38 @@ export const SIZE = 11;
 
 /** The moments of a window: the sum of some nodes and of the values at its edges. */
 export class WindowMoments {
-  #parts = new Float64Array(64 * SIZE);
-  #used = 0;
+  /** Where each part lies. Nodes stay in their tree, edges are in `#edges`. */
+  readonly #parts: Float64Array[] = [];
+  readonly #offsets: number[] = [];
+  #count = 0;
+  #edges = new Float64Array(16 * SIZE);
+  #edgesEnd = 0;
   readonly #total = new Float64Array(SIZE);
 
   clear(): void {
-    this.#used = 0;
+    this.#count = 0;
+    this.#edgesEnd = 0;
   }
 
   addNode(numbers: Float64Array, offset: number): void {
-    const to = this.#next();
-    for (let i = 0; i < SIZE; i++) this.#parts[to + i] = numbers[offset + i]!;
+    this.#parts[this.#count] = numbers;
+    this.#offsets[this.#count++] = offset;
   }
 
   addValues(values: Float32Array, begin: number, end: number): void {
-    const to = this.#next();
-    summarize(values, begin, end, this.#parts, to);
+    // The parts in a full array stay where they are.
+    if (this.#edgesEnd === this.#edges.length) {
+      this.#edges = new Float64Array(2 * this.#edges.length);
+      this.#edgesEnd = 0;
+    }
+    summarize(values, begin, end, this.#edges, this.#edgesEnd);
+    this.addNode(this.#edges, this.#edgesEnd);
+    this.#edgesEnd += SIZE;
   }
 
   /** Call it after the last part was added. */
   sum(): void {
-    addUp(this.#parts, this.#used, this.#total);
+    addUp(this.#parts, this.#offsets, this.#count, this.#total);
   }
 
   /** Writes what `sum` computed. */
@@ -70,17 +81,6 @@ export class WindowMoments {
     const total = this.#total;
     if (total[POSITIVE]! + total[NEGATIVE]! > 0 || total[FINITE]! <= ddof) return Number.NaN;
     return total[M2]! / (total[FINITE]! - ddof);
-  }
-
-  #next(): number {
-    const at = this.#used;
-    this.#used += SIZE;
-    if (this.#used > this.#parts.length) {
-      const larger = new Float64Array(2 * this.#parts.length);
-      larger.set(this.#parts);
-      this.#parts = larger;
-    }
-    return at;
   }
 
   #addInfinities(finite: number): number {
@@ -142,28 +142,32 @@ function squares(values: Float32Array, begin: number, end: number, mean: number)
   return even + odd;
 }
 
-/** Adds the nodes as `Accumulator` does. The extremes of a part with an infinity are infinite. */
-function addUp(parts: Float64Array, end: number, into: Float64Array): void {
+/** Adds the parts as `Accumulator` does. The extremes of a part with an infinity are infinite. */
+function addUp(parts: readonly Float64Array[], offsets: readonly number[], count: number, into: Float64Array): void {
   for (let i = FINITE; i <= NEGATIVE; i++) into[i] = 0;
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   let high = 0;
   let low = 0;
-  for (let at = 0; at < end; at += SIZE) {
-    for (let i = FINITE; i <= NEGATIVE; i++) into[i]! += parts[at + i]!;
-    min = Math.min(min, parts[at + MIN]!);
-    max = Math.max(max, parts[at + MAX]!);
-    const x = parts[at + SUM_HIGH]!;
+  for (let p = 0; p < count; p++) {
+    const part = parts[p]!;
+    const at = offsets[p]!;
+    for (let i = FINITE; i <= NEGATIVE; i++) into[i]! += part[at + i]!;
+    min = Math.min(min, part[at + MIN]!);
+    max = Math.max(max, part[at + MAX]!);
+    const x = part[at + SUM_HIGH]!;
     const sum = high + x;
-    const part = sum - high;
-    low += high - (sum - part) + (x - part) + parts[at + SUM_LOW]!;
+    const added = sum - high;
+    low += high - (sum - added) + (x - added) + part[at + SUM_LOW]!;
     high = sum;
   }
   storeSum(high, low, into, 0);
   let m2 = 0;
-  for (let at = 0; at < end; at += SIZE) {
-    const distance = parts[at + MEAN_HIGH]! - into[MEAN_HIGH]! + (parts[at + MEAN_LOW]! - into[MEAN_LOW]!);
-    m2 += parts[at + M2]! + parts[at + FINITE]! * distance * distance;
+  for (let p = 0; p < count; p++) {
+    const part = parts[p]!;
+    const at = offsets[p]!;
+    const distance = part[at + MEAN_HIGH]! - into[MEAN_HIGH]! + (part[at + MEAN_LOW]! - into[MEAN_LOW]!);
+    m2 += part[at + M2]! + part[at + FINITE]! * distance * distance;
   }
   into[M2] = m2;
   into[MIN] = min;
