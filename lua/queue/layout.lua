@@ -10,7 +10,8 @@
 -- messages: a hash
 --   :<id>     | seq, 14 digits, and the message: ENVELOPE and payload (layouts/queue.mjs). PAYLOAD_RAW is always dead
 --   !<id>     | why its last delivery failed
---   @layout   | format and number of shards; all processes must agree
+--   @layout   | format and number of shards; all processes must agree. The shard with tag 0 belongs to every number of
+--             | shards. It has the layout before another shard has a message
 --   @seq      | the last seq, us: max(last + 1, now), so that messages with equal times keep their order
 --   @levels   | priorities that were ever used, highest first
 --   @paused   | exists while the queue is paused

@@ -2,10 +2,18 @@ import { Coalescer } from "../async/coalescer.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 import { afterGathering } from "../async/gathering.ts";
 import type { Store } from "../store/contract.ts";
+import type { Agreement } from "./agreement.ts";
 import { add, type NewMessage } from "./steps/add.ts";
 
 const MAX_TOGETHER = 256;
 const MAX_BATCH_BYTES = 2 ** 18;
+
+interface AddPlace {
+  readonly store: Store;
+  readonly key: string;
+  readonly layout: string;
+  readonly replicas: number;
+}
 
 interface Batch {
   messages: NewMessage[];
@@ -14,23 +22,29 @@ interface Batch {
   sizeBytes: number;
 }
 
+/** What `DelayQueue.add` did. */
+export interface AddResult {
+  id: string;
+  /**
+   * False if a message with this id waits, is claimed or dead, or was added less than `dedupeFor` ago. That message
+   * stays unchanged. After a lost reply, this same call may have added it.
+   */
+  isNew: boolean;
+}
+
 /** Collects the messages added in one turn of the event loop, and sends them to their shard in few steps, in order. */
 export class AddCoalescer {
-  readonly #store: Store;
-  readonly #key: string;
-  readonly #layout: string;
-  readonly #replicas: number;
+  readonly #place: AddPlace;
+  readonly #agreement: Agreement;
   readonly #coalescer = new Coalescer<Batch>({
     schedule: afterGathering,
     begin: () => ({ messages: [], outcomes: [], sizeBytes: 0 }),
     send: (batch) => this.#send(batch),
   });
 
-  constructor(store: Store, key: string, layout: string, replicas: number) {
-    this.#store = store;
-    this.#key = key;
-    this.#layout = layout;
-    this.#replicas = replicas;
+  constructor(place: AddPlace, agreement: Agreement) {
+    this.#place = place;
+    this.#agreement = agreement;
   }
 
   /** Resolves to true if the message was added, to false if its id was known. */
@@ -44,15 +58,27 @@ export class AddCoalescer {
     return outcome.promise;
   }
 
-  #send({ messages, outcomes }: Batch): void {
-    const options = this.#replicas > 0 ? { replicas: this.#replicas } : {};
-    this.#store.run(add, this.#key, { layout: this.#layout, messages }, options).then(
+  #send(batch: Batch): void {
+    if (this.#agreement.isReached) this.#run(batch);
+    else
+      this.#agreement.reach().then(
+        () => this.#run(batch),
+        (error) => fail(batch, error),
+      );
+  }
+
+  #run(batch: Batch): void {
+    const { messages, outcomes } = batch;
+    const { store, key, layout, replicas } = this.#place;
+    store.run(add, key, { layout, messages }, replicas > 0 ? { replicas } : {}).then(
       (isAdded) => {
         for (const [i, { resolve }] of outcomes.entries()) resolve(isAdded[i]!);
       },
-      (error) => {
-        for (const { reject } of outcomes) reject(error);
-      },
+      (error) => fail(batch, error),
     );
   }
+}
+
+function fail({ outcomes }: Batch, error: unknown): void {
+  for (const { reject } of outcomes) reject(error);
 }

@@ -4,7 +4,8 @@ import { type Place, placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import { AddCoalescer } from "./add-coalescer.ts";
+import { AddCoalescer, type AddResult } from "./add-coalescer.ts";
+import { Agreement } from "./agreement.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import type { DueTime } from "./format/due-time.ts";
 import { packEnvelope } from "./format/envelope.ts";
@@ -33,16 +34,6 @@ import type { ClaimedMessage } from "./worker/claimed.ts";
 import { QueueWorker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
 
-/** What `DelayQueue.add` did. */
-export interface AddResult {
-  id: string;
-  /**
-   * False if a message with this id waits, is claimed or dead, or was added less than `dedupeFor` ago. That message
-   * stays unchanged. After a lost reply, this same call may have added it.
-   */
-  isNew: boolean;
-}
-
 /**
  * A delayed message queue, shared by all processes of a store. Each message is handled at least once, by one worker,
  * when it is due by the server's clock. Due messages are claimed by priority (highest first), then by time and order of
@@ -56,6 +47,7 @@ export class DelayQueue<Payload = unknown> {
   readonly #keys: readonly string[];
   readonly #layout: string;
   readonly #settings: QueueSettings;
+  readonly #agreement: Agreement;
   readonly #adders: readonly AddCoalescer[];
   readonly #timers: Timers;
   readonly #manual: ManualClaims<Payload>;
@@ -73,7 +65,9 @@ export class DelayQueue<Payload = unknown> {
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
-    this.#adders = this.#keys.map((key) => new AddCoalescer(store, key, this.#layout, replicas));
+    const place = { store, name, layout: this.#layout, replicas };
+    this.#agreement = new Agreement(place, shards);
+    this.#adders = this.#keys.map((key) => new AddCoalescer({ ...place, key }, this.#agreement));
     this.#timers = timers;
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
     this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeMs);
@@ -190,6 +184,7 @@ export class DelayQueue<Payload = unknown> {
   }
 
   async #pause(isPaused: boolean): Promise<void> {
+    if (!this.#agreement.isReached) await this.#agreement.reach();
     await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused }));
   }
 

@@ -1,5 +1,5 @@
 import { setAside } from "../../src/counter/steps/set-aside.ts";
-import { Lock, ReadWriteLock, Series } from "../../src/entries/index.ts";
+import { DelayQueue, Lock, ReadWriteLock, Series } from "../../src/entries/index.ts";
 import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
@@ -19,7 +19,14 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
     ...(await registry(store, name)),
     ...(await historySteps(store, name)),
     ...(await permitsInUse(store, name)),
+    ...(await shardedQueue(store, name)),
   };
+}
+
+async function shardedQueue(store: Store, name: string) {
+  const queue = new DelayQueue(store, `${name} queue`, { shards: 3 });
+  const added = await queue.addBulk(["a", "b", "c"].map((id) => ({ payload: id, id, delay: "1h" })));
+  return { added, counts: await queue.counts() };
 }
 
 async function permitsInUse(store: Store, name: string) {

@@ -16,6 +16,14 @@ export function timesKeys(store: Store, name: string, shards: number): string[] 
   return spreadKeys(store, name, "times", shards);
 }
 
+/**
+ * The `times` key of the home shard. It has the first tag, so it is a shard of the queue for every number of shards, and
+ * its layout is the queue's.
+ */
+export function homeKey(store: Store, name: string): string {
+  return timesKeys(store, name, 1)[0]!;
+}
+
 export function keysOfShard(times: string): string[] {
   return [times, `${times.slice(0, -"times".length)}messages`];
 }

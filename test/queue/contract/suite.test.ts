@@ -4,6 +4,7 @@ import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { queueSuite } from "./suite.ts";
 import { claimSuite } from "./suite-claims.ts";
 import { lapsedSuite } from "./suite-lapsed.ts";
+import { shardsSuite } from "./suite-shards.ts";
 import { workSuite } from "./suite-work.ts";
 
 /** The suite expects that workers are notified. Only over HTTP they poll (http-polling.test.ts). */
@@ -16,5 +17,6 @@ async function reported(opening: Promise<MatrixStore>): Promise<MatrixStore> {
 }
 
 overMatrix("queue", (name, open) => {
-  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite]) suite(name, () => reported(open()));
+  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite, shardsSuite])
+    suite(name, () => reported(open()));
 });

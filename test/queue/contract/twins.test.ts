@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { idOf } from "../../../src/queue/format/layout.ts";
 import { add } from "../../../src/queue/steps/add.ts";
+import { agree } from "../../../src/queue/steps/agree.ts";
 import { counts } from "../../../src/queue/steps/counts.ts";
 import { dead } from "../../../src/queue/steps/dead.ts";
 import { extend } from "../../../src/queue/steps/extend.ts";
@@ -139,6 +140,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     ([layout, isPaused]): Step =>
       (store) =>
         store.run(pause, KEY, { layout, isPaused: isPaused && layout === "1|1" }),
+  ),
+  layout.map(
+    (layout): Step =>
+      (store) =>
+        store.run(agree, KEY, { layout }),
   ),
   layout.map(
     (layout): Step =>
