@@ -1,6 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { hexOf } from "./format/hex.ts";
+import { checkOpenInMysql, checkOpenInPostgres, checkOpenInSqlite } from "./open-transaction.ts";
 
 /** Options of the inbox table. */
 export interface InboxOptions {
@@ -52,8 +53,8 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
 }
 
 /**
- * Inserts the row of a message; returns false if it already exists. Throws ARGUMENT for a connection pool, and for a
- * queue name that the key cannot hold.
+ * Inserts the row of a message; returns false if it already exists. Throws ARGUMENT for a connection pool, for a
+ * connection without an open transaction, and for a queue name that the key cannot hold.
  */
 export async function inboxOnce(transaction: InboxTransaction, queue: string, id: string, options: InboxOptions = {}) {
   checkKnown(options, ["table"]);
@@ -64,6 +65,7 @@ export async function inboxOnce(transaction: InboxTransaction, queue: string, id
   if (isPool(transaction)) throw argumentError("transaction", transaction, "one connection, not a pool of them");
   const insert = `INTO ${table} (queue, id)`;
   if (isMysql(transaction)) {
+    await checkOpenInMysql(transaction);
     // In hexadecimal, because the connection's character set may lack some characters of these values.
     const text = "CONVERT(UNHEX(?) USING utf8mb4)";
     const values = [hexOf(encoder.encode(queue)), hexOf(encoder.encode(id))];
@@ -73,6 +75,7 @@ export async function inboxOnce(transaction: InboxTransaction, queue: string, id
     return header.affectedRows === 1;
   }
   if (isSqlite(transaction)) {
+    checkOpenInSqlite(transaction);
     // One parameter, used once: better-sqlite3, node:sqlite and node-sqlite3-wasm all accept this form.
     const values = "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)";
     const statement = transaction.prepare(`INSERT OR IGNORE ${insert} ${values}`);
@@ -84,6 +87,7 @@ export async function inboxOnce(transaction: InboxTransaction, queue: string, id
   }
   if (typeof (transaction as { query?: unknown })?.query !== "function")
     throw argumentError("transaction", transaction, "a connection of pg, mysql2/promise or SQLite");
+  await checkOpenInPostgres(transaction);
   const text = `INSERT ${insert} VALUES ($1, $2) ON CONFLICT DO NOTHING`;
   const { rowCount } = (await (transaction as { query: Query }).query(text, [queue, id])) as { rowCount: number };
   return rowCount === 1;

@@ -38,7 +38,8 @@ export class Job<Payload = unknown> {
   /**
    * Writes a row for this message into the inbox table, in your transaction. The row and your changes are committed
    * together or not at all. Returns true if your handler should make its changes. Returns false if an earlier delivery
-   * has committed them; the handler should then return without changes.
+   * has committed them; the handler should then return without changes. Throws ARGUMENT if the connection has no open
+   * transaction: the row would be committed without your changes.
    */
   once(transaction: InboxTransaction, options?: InboxOptions): Promise<boolean> {
     return inboxOnce(transaction, this.#queue, this.id, options);

@@ -9,9 +9,13 @@ export interface Open {
   effect(id: string): Promise<unknown>;
 }
 
+type Say = (text: string) => Promise<unknown>;
+
 export interface InboxDatabase {
   /** Commits what `run` did, or rolls it back where it throws. */
   transact<T>(run: (open: Open) => Promise<T>): Promise<T>;
+  /** Passes on a connection on which no transaction has begun. */
+  outside<T>(run: (open: { transaction: InboxTransaction; say: Say }) => Promise<T>): Promise<T>;
   /** The ids of all effects. */
   effects(): Promise<string[]>;
   close(): Promise<void>;
@@ -36,6 +40,10 @@ async function openPostgres(url: string): Promise<InboxDatabase> {
       const effect = (id: string) => client.query("INSERT INTO effects VALUES ($1)", [id]);
       return ended({ transaction: client, effect }, run, (text) => client.query(text)).finally(() => client.release());
     },
+    async outside(run) {
+      const client = await pool.connect();
+      return run({ transaction: client, say: (text) => client.query(text) }).finally(() => client.release());
+    },
     effects: async () => (await pool.query<{ id: string }>("SELECT id FROM effects")).rows.map(({ id }) => id),
     close: () => pool.end(),
   };
@@ -50,6 +58,10 @@ async function openMysql(port: string): Promise<InboxDatabase> {
       const client = await pool.getConnection();
       const effect = (id: string) => client.execute("INSERT INTO effects VALUES (?)", [id]);
       return ended({ transaction: client, effect }, run, (text) => client.query(text)).finally(() => client.release());
+    },
+    async outside(run) {
+      const client = await pool.getConnection();
+      return run({ transaction: client, say: (text) => client.query(text) }).finally(() => client.release());
     },
     async effects() {
       const [rows] = await pool.query("SELECT id FROM effects");
@@ -70,12 +82,16 @@ async function openSqlite(file: string): Promise<InboxDatabase> {
       const say = async (text: string) => client.exec(text.replace("BEGIN", "BEGIN IMMEDIATE"));
       return ended({ transaction: client, effect }, run, say).finally(() => client.close());
     },
+    async outside(run) {
+      const client = new Sqlite(file);
+      return run({ transaction: client, say: async (text) => client.exec(text) }).finally(() => client.close());
+    },
     effects: async () => first.all("SELECT id FROM effects").map(({ id }) => String(id)),
     close: async () => first.close(),
   };
 }
 
-async function ended<T>(open: Open, run: (open: Open) => Promise<T>, say: (text: string) => Promise<unknown>) {
+async function ended<T>(open: Open, run: (open: Open) => Promise<T>, say: Say) {
   await say("BEGIN");
   try {
     const result = await run(open);

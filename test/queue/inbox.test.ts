@@ -153,6 +153,22 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 
+  test("a connection whose transaction has not begun, or is over, is refused, and nothing is written", async () => {
+    const { id } = await queue.add("a");
+    const refused = { code: "ARGUMENT", message: expect.stringMatching(/^transaction is .* has begun$/) };
+    await expect(database.outside(({ transaction }) => inboxOnce(transaction, name, id))).rejects.toMatchObject(
+      refused,
+    );
+    await database.outside(async ({ transaction, say }) => {
+      await say("BEGIN");
+      expect(await inboxOnce(transaction, name, "other")).toBe(true);
+      await say("ROLLBACK");
+      await expect(inboxOnce(transaction, name, id)).rejects.toMatchObject(refused);
+    });
+    await workOff((job) => database.transact((open) => handle(job, open)));
+    expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
+  });
+
   test("ids and queues that look alike have separate effects", async () => {
     const ids = ["e", "E", "é", "e ", " e", "e\t", "𝄞".repeat(511), "𝄞".repeat(512), `${"𝄞".repeat(511)}𝄢`];
     const names = ["𝄞".repeat(128), `${"𝄞".repeat(127)}𝄢`, name, `${name} `];
@@ -172,9 +188,21 @@ test("a connection with another character set distinguishes ids too", async () =
     charset: "latin1",
   });
   ends.push(() => client.end());
+  await client.beginTransaction();
   const made = [];
   for (const id of ["𝄞", "𝄢", "𝄞"]) made.push(await inboxOnce(client, "latin", id));
   expect(made).toEqual([true, true, false]);
+});
+
+test("a client of an older pg, which does not know its transaction, asks the server", async () => {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  ends.push(() => client.end());
+  const query = (text: string, values?: string[]) => client.query(text, values);
+  await client.query("BEGIN");
+  expect([await inboxOnce({ query }, "older", "a"), await inboxOnce({ query }, "older", "a")]).toEqual([true, false]);
+  await client.query("COMMIT");
+  await expect(inboxOnce({ query }, "older", "b")).rejects.toMatchObject({ code: "ARGUMENT" });
 });
 
 describe("the inbox refuses", () => {
