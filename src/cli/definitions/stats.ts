@@ -33,6 +33,7 @@ export function withStatsOptions(command: Command): Command {
     .option("--span <duration>", "length of a series' window", "5m")
     .option("--percentiles <list>", "percentiles of a series, 0 to 100", "50,90,99")
     .option("--values <type>", "type of the values of a series that is not listed: float32 or float64")
+    .option("--clock <clock>", "clock of a series that is not listed: server or event (replay stores event)")
     .option("--retention <duration>", "retention of a series that is not listed (default: 1h, or the span if longer)")
     .option("--prefix <prefix>", "prefix of the keys in Redis");
 }

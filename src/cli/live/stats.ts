@@ -19,6 +19,7 @@ export interface StatsTyped extends ServerTyped {
   span: string;
   percentiles: string;
   values?: string;
+  clock?: string;
   retention?: string;
   json?: boolean;
 }
@@ -70,14 +71,17 @@ function notice({ kind, name, advice }: Found, isJson: boolean | undefined): str
   return isJson ? jsonLine({ code: "UNLISTED", message }) : `oriel: ${oneLine(message)}\n`;
 }
 
-function viewOptions({ span, percentiles, values, retention }: StatsTyped) {
+function viewOptions({ span, percentiles, values, clock, retention }: StatsTyped) {
   if (values !== undefined && values !== "float32" && values !== "float64")
     throw argumentError("--values", values, "float32 or float64");
+  if (clock !== undefined && clock !== "server" && clock !== "event")
+    throw argumentError("--clock", clock, "server or event");
   const ms = (option: string, text: string) => durationMs(option, typedDuration(text) as Duration);
   return {
     spanMs: ms("--span", span),
     percentiles: percentilesOf(percentiles),
     values,
+    clock,
     retentionMs: retention === undefined ? undefined : ms("--retention", retention),
   };
 }

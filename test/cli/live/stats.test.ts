@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { recordHistory } from "../../../src/entries/index.ts";
+import { recordHistory, redisStore, Series } from "../../../src/entries/index.ts";
 import { command } from "../command.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -40,6 +40,33 @@ describe("oriel stats", () => {
     );
     const other = await stage.run("stats", "api:latency", "--prefix", "other:", "--retention", "1m");
     expect(other).toMatchObject({ status: 2, stderr: expect.stringMatching(/span.*60000 ms/) });
+  });
+
+  test("a series of the events' clock that is not listed is read with --clock", async () => {
+    const store = redisStore(stage.server.url, { registry: false });
+    await new Series(store, "replayed", { retention: "1h", values: "float64", clock: "event" }).record(0.1, {
+      at: Date.now(),
+    });
+    await store.close();
+    expect(await stage.run("stats", "replayed")).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/MISMATCH|another value type/),
+    });
+    const { status, stdout } = await stage.run(
+      "stats",
+      "replayed",
+      "--values",
+      "float64",
+      "--clock",
+      "event",
+      "--json",
+    );
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { count: 1, max: 0.1 }]);
+    const wrong = await stage.run("stats", "replayed", "--clock", "wall");
+    expect(wrong).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--clock is "wall"; it must be server or event'),
+    });
   });
 
   test("a breaker: the state of the shared circuit", async () => {

@@ -8,12 +8,12 @@ const MAX_RESIDENT_BYTES = 256 << 20;
 const DEFAULT_RETENTION_MS = 3_600_000;
 
 /** Statistics of the last `spanMs`. */
-export const seriesView: OpenView = (store, found, { spanMs, percentiles, values, retentionMs, isRepeated }) => {
+export const seriesView: OpenView = (store, found, { spanMs, percentiles, values, clock, retentionMs, isRepeated }) => {
   const longest = retentionMs ?? setting<number>(found, "retention") ?? Math.max(spanMs, DEFAULT_RETENTION_MS);
   const series = new Series(store, found.name, {
     retention: longest,
     values: (values ?? setting(found, "values")) as "float32" | "float64" | undefined,
-    clock: setting(found, "clock"),
+    clock: (clock ?? setting(found, "clock")) as "server" | "event" | undefined,
     resident: isRepeated,
     maxResidentBytes: MAX_RESIDENT_BYTES,
   });

@@ -38,6 +38,7 @@ export interface ViewOptions {
   percentiles: readonly number[];
   /** Of a series that the registry does not list. */
   values?: string | undefined;
+  clock?: string | undefined;
   retentionMs?: number | undefined;
   /** Whether it is read repeatedly. A series then keeps a copy of its window. */
   isRepeated: boolean;
