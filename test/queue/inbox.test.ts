@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { TIMERS, type Timers } from "../../src/async/timers.ts";
 import { DelayQueue, type Job, memoryStore, redisStore } from "../../src/entries/index.ts";
-import { type InboxTransaction, inboxOnce } from "../../src/queue/inbox.ts";
+import { type InboxTransaction, inboxOnce, inboxTable } from "../../src/queue/inbox.ts";
 import { mysql, pg } from "../drain/sql/clients.ts";
 import { startChild } from "../harness/child.ts";
 import { type MariadbServer, startMariadb } from "../harness/servers/mariadb.ts";
@@ -198,6 +198,7 @@ test("a client of an older pg, which does not know its transaction, asks the ser
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
   ends.push(() => client.end());
+  await client.query(inboxTable("postgres"));
   const query = (text: string, values?: string[]) => client.query(text, values);
   await client.query("BEGIN");
   expect([await inboxOnce({ query }, "older", "a"), await inboxOnce({ query }, "older", "a")]).toEqual([true, false]);
