@@ -25,7 +25,10 @@ async function compile(config, target, wasm, module) {
 const kernels = ["simd", "scalar"].map((target) =>
   compile("asconfig.json", target, `dist/kernels.${target}.wasm`, `kernels.${target}.ts`),
 );
-await Promise.all([...kernels, compile("asconfig.blocks.json", "blocks", "src/generated/blocks.wasm", "blocks.ts")]);
+await Promise.all([
+  ...kernels,
+  compile("assembly/blocks/asconfig.json", "blocks", "src/generated/blocks.wasm", "blocks.ts"),
+]);
 
 writeFileSync(
   join(root, "dist", "kernels.wasm.d.ts"),

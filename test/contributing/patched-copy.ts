@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import { root } from "../house/sources.ts";
 
 const COPIED = ["assembly", "layouts", "lua", "scripts", "src", "test"];
-const FILES = ["asconfig.json", "asconfig.blocks.json", "package.json", "tsconfig.json", "vitest.config.ts"];
+const FILES = ["asconfig.json", "package.json", "tsconfig.json", "vitest.config.ts"];
 const UNUSED = /[/\\](node_modules|data|runtimes|soak|bench)$/;
 
 /**

@@ -1,5 +1,6 @@
 // The module of the codec: its exports, its size, and the same bytes when it is built again.
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import asc from "assemblyscript/asc";
 import { expect, test } from "vitest";
@@ -37,10 +38,10 @@ test("the module is within its budget", () => {
 
 test("the module has the same bytes when built again", { timeout: 120_000 }, async () => {
   let again = new Uint8Array();
-  const { error } = await asc.main(["--config", "asconfig.blocks.json", "--target", "blocks"], {
-    readFile: (name) => {
+  const { error } = await asc.main(["--config", "assembly/blocks/asconfig.json", "--target", "blocks"], {
+    readFile: (name, folder) => {
       try {
-        return readFileSync(name, "utf8");
+        return readFileSync(resolve(folder, name), "utf8");
       } catch {
         return null;
       }
