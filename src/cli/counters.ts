@@ -59,8 +59,9 @@ export async function counters(what: string, name: string, typed: CountersTyped,
       opened.sink,
     );
     if (what === "doctor" || !typed.yes) {
-      const [found, layout] = [await doctor.diagnose(), await doctor.layout()];
-      await output.write(textOf(found, typed, streams));
+      const [found, layout] = [await doctor.diagnose({ sums: true }), await doctor.layout()];
+      const shown = what === "rebase" ? found.map((one) => withAdvice(one, typed)) : found;
+      await output.write(textOf(shown, typed, streams));
       const wrong = found.filter(({ verdict }) => verdict !== "fits").length;
       await output.write(layoutLine(layout, typed, streams));
       const end = `${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}`;
@@ -70,15 +71,20 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     const repairs = await doctor.repair(repairOptions(typed));
     const lines = repairs.map(({ before, after, isRepaired, dropped, aside }) => {
       const verdict = isRepaired ? after.verdict : before.verdict;
-      return { ...before, verdict, dropped, aside, tableGeneration: after.tableGeneration };
+      const shown = isRepaired ? before : withAdvice(before, typed);
+      return { ...shown, verdict, dropped, aside, tableGeneration: after.tableGeneration };
     });
+    const left = typed.mendSums
+      ? []
+      : (await doctor.diagnose({ sums: true })).filter(({ verdict }) => verdict === "sum");
+    lines.push(...left.map((one) => ({ ...withAdvice(one, typed), dropped: 0n, aside: undefined })));
     await output.write(textOf(lines, typed, streams));
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
     const layout = await doctor.layout();
     await output.write(layoutLine(layout, typed, streams));
-    const end = `repaired ${repaired} of ${repairs.length} shards that did not match`;
+    const end = `repaired ${repaired} of ${lines.length} shards that did not match`;
     if (!typed.json) await output.write(prose(end, streams));
-    return repaired === repairs.length && layout.verdict === "fits" ? 0 : 1;
+    return repaired === lines.length && layout.verdict === "fits" ? 0 : 1;
   } finally {
     await close();
     await store.close();
@@ -148,6 +154,25 @@ function textOf(lines: readonly Line[], { json }: CountersTyped, { stdout }: Str
     widthOf(stdout),
   );
   return [colorsFor(stdout).bold(head), ...rows].map((line) => `${line}\n`).join("");
+}
+
+/** The same, with a note of the option that its repair needs and that was not given. */
+function withAdvice(found: ShardDiagnosis, typed: CountersTyped): ShardDiagnosis {
+  const missing = missingOption(found, typed);
+  return missing === undefined
+    ? found
+    : { ...found, note: [found.note, `needs ${missing}`].filter(Boolean).join("; ") };
+}
+
+/** Notes of shards that no option repairs: the ledger's row is damaged, or the shard is intact and newer. */
+const NOT_BY_OPTION = /^its |: pass its added dimensions$/;
+
+function missingOption({ verdict, inDoubt, note }: ShardDiagnosis, typed: CountersTyped): string | undefined {
+  if (verdict === "set-back" && inDoubt > 0 && typed.inDoubt === undefined) return "--in-doubt drop or --in-doubt keep";
+  if (verdict === "table-behind" && !typed.acceptMissing) return "--accept-missing";
+  if (verdict === "sum" && !typed.mendSums) return "--mend-sums";
+  const isAside = (verdict === "damaged" || verdict === "other-layout") && !NOT_BY_OPTION.test(note);
+  return isAside && !typed.setAside ? "--set-aside" : undefined;
 }
 
 function noteOf({ note, aside, dropped }: Line): string {

@@ -7,11 +7,12 @@ import { withJsonCounts } from "./json-counts.ts";
  * fits ............ → nothing to do
  * lost ............ → the store lost the shard; everything in it, if anything, was counted since
  * set-back ........ → the store was restored from an older state; the table may have some of its counts
+ * sum ............. → the sum of an ended generation is not that of its rows; only found with `sums`
  * table-behind .... → the table lacks generations that the store acknowledged, or belongs to another counter
  * other-layout .... → the shard has another layout
  * damaged ......... → the key is not a shard, or its row of the ledger cannot be read
  */
-export type ShardVerdict = "fits" | "lost" | "set-back" | "table-behind" | "other-layout" | "damaged";
+export type ShardVerdict = "fits" | "lost" | "set-back" | "sum" | "table-behind" | "other-layout" | "damaged";
 
 /** Works with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above it. */
 export interface ShardDiagnosis {

@@ -13,6 +13,14 @@ import { withJsonCounts } from "./json-counts.ts";
 import { diagnoseLayout, type LayoutDiagnosis, setLayoutAside } from "./shape-key.ts";
 import type { Sink } from "./sql/sink.ts";
 
+/** What `CountersDoctor.diagnose` reads. */
+export interface DiagnoseOptions {
+  /**
+   * Also compare the sums of ended generations with their rows (verdict "sum"). Reads the whole counter. Default false.
+   */
+  sums?: boolean | undefined;
+}
+
 const LOOKS = 5;
 const TRIES = 5;
 
@@ -69,8 +77,21 @@ export class CountersDoctor {
   }
 
   /** Diagnoses all shards. Writes nothing. */
-  diagnose(): Promise<ShardDiagnosis[]> {
-    return this.#at.runOuter("diagnose", () => this.#diagnose(), "no");
+  diagnose(options: DiagnoseOptions = {}): Promise<ShardDiagnosis[]> {
+    const diagnose = async () => {
+      checkKnown(options, ["sums"]);
+      const found = await this.#diagnose();
+      return options.sums ? Promise.all(found.map((one) => this.#withSum(one))) : found;
+    };
+    return this.#at.runOuter("diagnose", diagnose, "no");
+  }
+
+  async #withSum(found: ShardDiagnosis): Promise<ShardDiagnosis> {
+    if (found.verdict !== "fits" || !isSettled(found)) return found;
+    const [wrong] = await this.#wrongSums(found.shard);
+    if (!wrong) return found;
+    const [number, sum, rows] = wrong;
+    return { ...found, verdict: "sum", note: `@n:${number} is ${sum}, but its rows add up to ${rows}` };
   }
 
   async #diagnose(): Promise<ShardDiagnosis[]> {
@@ -91,12 +112,7 @@ export class CountersDoctor {
       if (options.setAside) await setLayoutAside(this.#place);
       for (const before of await this.#diagnose()) {
         if (before.verdict !== "fits") repairs.push(await this.#repair(before, options));
-        // A shard whose generation is being drained at the moment has added up.
-        else if (
-          options.mendSums &&
-          before.storeGeneration === before.tableGeneration &&
-          (await this.#mend(before.shard))
-        )
+        else if (options.mendSums && isSettled(before) && (await this.#mend(before.shard)))
           repairs.push(withJsonCounts({ shard: before.shard, before, after: before, isRepaired: true, dropped: 0n }));
       }
       return repairs;
@@ -189,17 +205,22 @@ export class CountersDoctor {
     return isDone ? dropped : 0n;
   }
 
+  /** Ended generations whose sum differs from that of their rows: their number in the fields, that sum, the right one. */
+  async #wrongSums(shard: number, seen?: Look): Promise<[number: string, sum: string, rows: string][]> {
+    const { store, keys, layout } = this.#place;
+    const current = Number((seen ?? (await store.run(look, keys[shard]!, null))).current ?? 1);
+    const { counts, sums, base } = await readShard(store, keys[shard]!, layout, "whole");
+    return [...sums].flatMap(([generation, sum]): [string, string, string][] => {
+      const rows = [...(counts.get(generation)?.values() ?? [])].reduce((total, count) => total + count, 0n);
+      return sum === `${rows}` || generation - base >= current ? [] : [[`${generation - base}`, sum, `${rows}`]];
+    });
+  }
+
   /** Sets wrong sums of ended generations to the sums of their rows. False if all sums were right. */
   async #mend(shard: number): Promise<boolean> {
     const { store, keys, layout } = this.#place;
     const [{ look: seen, ledger }] = (await this.#see([shard])) as [Seen];
-    const { counts, sums, base } = await readShard(store, keys[shard]!, layout, "whole");
-    const wrong = [...sums].flatMap(([generation, sum]) => {
-      const rows = [...(counts.get(generation)?.values() ?? [])].reduce((total, count) => total + count, 0n);
-      return sum === `${rows}` || generation - base >= Number(seen.current)
-        ? []
-        : [`${generation - base}`, sum, `${rows}`];
-    });
+    const wrong = (await this.#wrongSums(shard, seen)).flat();
     if (wrong.length === 0) return false;
     return store.run(rebase, keys[shard]!, {
       layout,
@@ -210,6 +231,11 @@ export class CountersDoctor {
       sums: wrong,
     });
   }
+}
+
+/** A shard whose generation is being drained at the moment has added up. */
+function isSettled({ storeGeneration, tableGeneration }: ShardDiagnosis): boolean {
+  return storeGeneration === tableGeneration;
 }
 
 /** The shard as a rebase wants to find it. */

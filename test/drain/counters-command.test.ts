@@ -89,11 +89,12 @@ test("a doctor that lacks an added dimension changes nothing and names the missi
   }
   const raw = new Redis(server.url);
   const before = await raw.hgetall("oriel:{flow:0}:counts");
-  for (const what of [["doctor"], ["rebase", "--set-aside", "--yes"]]) {
+  for (const what of [["doctor"], ["rebase"], ["rebase", "--set-aside", "--yes"]]) {
     const { status, stdout } = await run(what[0]!, ...what.slice(1));
     expect(status).toBe(1);
     expect(stdout).toContain(`layout (oriel:{flow}:shape): other-layout: ${layout}: pass its added dimensions`);
     expect(stdout).toContain("other-layout");
+    expect(stdout).not.toContain("needs --");
   }
   expect(await raw.hgetall("oriel:{flow:0}:counts")).toEqual(before);
   expect(await raw.keys("*aside*")).toEqual([]);
@@ -120,6 +121,52 @@ test("a foreign or damaged layout key is shown and set aside", async () => {
     });
   }
   expect(await raw.keys("*:shape:aside:*")).toHaveLength(2);
+  raw.disconnect();
+});
+
+test("a wrong sum is shown before --yes, with its option, and mended with it", async () => {
+  const raw = new Redis(server.url);
+  await raw.flushall();
+  rmSync(file, { force: true });
+  await work(10, false);
+  await raw.hincrby("oriel:{flow:0}:counts", "@n:1", 5);
+  await work(0, true);
+  const row = /\n +0 +sum .*@n:1 is \d+, but its rows add up to \d+(; needs --mend-sums)?\n/;
+  for (const [what, ...more] of [["doctor"], ["rebase"], ["rebase", "--mend-sums"], ["rebase", "--yes"]]) {
+    const { status, stdout } = await run(what!, ...more);
+    expect([status, row.exec(stdout)?.[1] !== undefined]).toEqual([
+      1,
+      what === "rebase" && !more.includes("--mend-sums"),
+    ]);
+    expect(stdout).toMatch(row);
+    expect(stdout).toContain(more.includes("--yes") ? "repaired 0 of 1 shards" : "1 of 2 shards do not match");
+  }
+  const mended = await run("rebase", "--mend-sums", "--yes");
+  expect(mended).toMatchObject({ status: 0, stdout: expect.stringContaining("repaired 1 of 1 shards") });
+  expect(await run("doctor")).toMatchObject({ status: 0, stdout: expect.stringContaining("all 2 shards match") });
+  expect(await work(0, true)).toBe(10n);
+  raw.disconnect();
+});
+
+test("a shard that is not repaired names the option that its repair needs", async () => {
+  const raw = new Redis(server.url);
+  const key = "oriel:{flow:0}:counts";
+  await raw.flushall();
+  rmSync(file, { force: true });
+  await work(10, true);
+  await work(10, false);
+  const older = await raw.dumpBuffer(key);
+  await work(0, true);
+  await raw.restore(key, 0, older!, "REPLACE");
+  for (const more of [[], ["--yes"]]) {
+    const { status, stdout } = await run("rebase", ...more);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/\n +0 +set-back .*needs --in-doubt drop or --in-doubt keep\n/);
+  }
+  expect((await run("rebase", "--in-doubt", "drop", "--yes")).stdout).toContain("repaired 1 of 1 shards");
+  await raw.set(key, "x");
+  expect((await run("rebase", "--yes")).stdout).toMatch(/the key holds a string; needs --set-aside\n/);
+  expect((await run("rebase", "--set-aside", "--yes")).status).toBe(0);
   raw.disconnect();
 });
 

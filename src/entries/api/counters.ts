@@ -9,7 +9,7 @@ export type { CountersQuery } from "../../counter/read.ts";
 export type { CounterRow } from "../../counter/row.ts";
 export type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from "../../counter/table.ts";
 export type { ShardDiagnosis, ShardVerdict } from "../../drain/diagnosis.ts";
-export { CountersDoctor, type RepairOptions, type ShardRepair } from "../../drain/doctor.ts";
+export { CountersDoctor, type DiagnoseOptions, type RepairOptions, type ShardRepair } from "../../drain/doctor.ts";
 export { DrainService } from "../../drain/drain-service.ts";
 export type { CycleReport, DivergedShards, DrainEvents, DrainFailure } from "../../drain/events.ts";
 export type { DrainOptions } from "../../drain/options.ts";
