@@ -1,4 +1,6 @@
 import { LockedWindow, Series, type SeriesOptions } from "../../src/entries/index.ts";
+import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
+import { seal } from "../../src/journal/steps/seal.ts";
 import { serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { placeOf } from "../../src/place.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -8,6 +10,14 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const SEEDED = [1, 2, 3, 4, 5];
 const WINDOW = { closed: "both", spanMs: 60_000, atMs: undefined, newest: undefined } as const;
 const FAR = { ...WINDOW, valueType: 0, percentiles: [50, 99] };
+
+/** A sealed form of another chunk of this number. */
+function sealOf(number: number) {
+  const bytes = new Uint8Array(CHUNK_BYTES);
+  bytes[0] = 2;
+  new DataView(bytes.buffer).setUint32(CHUNK_NUMBER_AT, number, true);
+  return { bytes, length: CHUNK_BYTES + 1, nextBirth: 1 };
+}
 
 /** Three chunks, two of them closed, and a summary. */
 function seriesSubject(name: string, options: SeriesOptions): Subject {
@@ -39,6 +49,7 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
             placeOf("Series", store, key).run("stats", () =>
               store.run(serverStatsFar, store.keyOf(key), { ...FAR, clock: isEvent ? 1 : 0 }),
             ),
+          seal: () => placeOf("Series", store, key).run("seal", () => store.run(seal, store.keyOf(key), sealOf(1))),
           "stats approximately": () =>
             new Series(store, key, { retention: span, ...options }).stats({ approximate: { rankError: 0.1 } }),
           recordAndGet: () => series.recordAndGet(3, at()),

@@ -3,6 +3,8 @@ import { DelayQueue, Lock, ReadWriteLock, Series } from "../../src/entries/index
 import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
+import { HEADER_BYTES } from "../../src/journal/format/chunk.ts";
+import { SEALED, seal } from "../../src/journal/steps/seal.ts";
 import { serverStats, serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { list } from "../../src/registry/steps/list.ts";
@@ -20,7 +22,18 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
     ...(await historySteps(store, name)),
     ...(await permitsInUse(store, name)),
     ...(await shardedQueue(store, name)),
+    ...(await sealing(store, name)),
   };
+}
+
+/** Of a chunk that is not there. */
+async function sealing(store: Store, name: string) {
+  const status = await store.run(seal, store.keyOf(`${name} sealed`), {
+    bytes: new Uint8Array(HEADER_BYTES),
+    length: HEADER_BYTES,
+    nextBirth: 1,
+  });
+  return { isMissing: status === SEALED.missing };
 }
 
 async function shardedQueue(store: Store, name: string) {
