@@ -1,6 +1,7 @@
 import * as breaker from "../generated/scripts/breaker.ts";
 import * as counter from "../generated/scripts/counter.ts";
 import * as fleet from "../generated/scripts/fleet.ts";
+import * as history from "../generated/scripts/history.ts";
 import * as journal from "../generated/scripts/journal.ts";
 import * as limiter from "../generated/scripts/limiter.ts";
 import * as lock from "../generated/scripts/lock.ts";
@@ -12,7 +13,7 @@ import type { Script } from "../store/contract.ts";
 
 /**
  * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
- * commands for hashes and sorted sets answer WRONGTYPE.
+ * commands for hashes, sorted sets and streams answer WRONGTYPE.
  */
 export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   APPEND: [""],
@@ -33,6 +34,8 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   SETRANGE: ["0", ""],
   STRLEN: [],
   TYPE: [],
+  XADD: ["*", "f", "1"],
+  XREVRANGE: ["+", "-"],
   ZADD: ["1", "m"],
   ZCARD: [],
   ZCOUNT: ["0", "0"],
@@ -61,6 +64,7 @@ export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   DelayQueue: commandsIn(queue),
   Breaker: commandsIn(breaker),
   FleetMetrics: commandsIn(fleet),
+  Dashboard: commandsIn(history),
 };
 
 function commandsIn(...rooms: readonly Record<string, Script>[]): string[] {

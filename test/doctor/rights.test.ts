@@ -76,8 +76,9 @@ test.each([
   [
     "-@sortedset",
     { rights: "degraded" },
-    /^without ZADD, ZCARD, .* and ZSCORE, calls of Lock, Semaphore and DelayQueue fail$/,
+    /^without ZADD, ZCARD, .* and ZSCORE, calls of Lock, Semaphore, DelayQueue and Dashboard fail$/,
   ],
+  ["-@stream", { rights: "degraded" }, /^without XADD and XREVRANGE, calls of Dashboard fail$/],
   [
     "-getrange",
     { rights: "degraded", steps: "unusable" },
