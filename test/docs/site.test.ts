@@ -100,7 +100,8 @@ inChromium((browser) => {
     const { page } = await openPage(await browser());
     await page.goto(`${(await site()).url}start/install.html`);
     await page.click("button.DocSearch-Button, .VPNavBarSearch button");
-    await page.keyboard.type("sliding window");
+    // The box is loaded by the click, and keys before that would be lost.
+    await page.fill(".VPLocalSearchBox input", "sliding window");
     await page.waitForSelector(".VPLocalSearchBox .result");
     expect(await page.locator(".VPLocalSearchBox .result").count()).toBeGreaterThan(1);
   }, 60_000);
