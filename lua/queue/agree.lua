@@ -2,7 +2,6 @@
 -- Writes the queue's layout into the home shard, which every number of shards includes, or compares it.
 -- A script: the layout is compared and written in one step, so that of two processes that start at once one is refused.
 -- KEYS  1 times · 2 messages, of the home shard
---       It is written once, and must be readable even if memory is full.
 -- ARGV  1 layout
 -- Reply u8 0
 -- Errors MISMATCH, CORRUPT; nothing was written
@@ -11,11 +10,5 @@
 local keys_per_step = 2
 local arguments_per_step = 1
 local function step(k, a, now)
-  local times, messages, layout = KEYS[k], KEYS[k + 1], ARGV[a]
-  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), layout)
-  if refused then return refused end
-  redis.call("ZADD", times, "+inf", "")
-  -- Written again, because WAIT covers only writes of its own connection.
-  redis.call("HSET", messages, "@layout", layout)
-  return "\0"
+  return agree(KEYS[k], KEYS[k + 1], ARGV[a]) or "\0"
 end

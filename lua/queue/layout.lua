@@ -85,6 +85,15 @@ local function mismatch(messages, messages_layout, layout)
   return refuse("MISMATCH", "the queue's layout (format|shards) is " .. messages_layout .. ", not " .. layout .. ": use that number of shards, or another name")
 end
 
+-- Writes the layout into a shard, or returns why it is refused. An equal one is written again, because WAIT covers only the
+-- writes of its own connection.
+local function agree(times, messages, layout)
+  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), layout)
+  if refused then return refused end
+  redis.call("ZADD", times, "+inf", "")
+  redis.call("HSET", messages, "@layout", layout)
+end
+
 -- Priorities that may be in use, highest first. All priorities if the stored list is damaged.
 local function levels_of(kept, is_begun)
   if not kept then return is_begun and EVERY_LEVEL or "" end

@@ -10,11 +10,9 @@
 local keys_per_step = 2
 local arguments_per_step = 2
 local function step(k, a, now)
-  local times, messages, layout = KEYS[k], KEYS[k + 1], ARGV[a]
-  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), layout)
+  local times, messages = KEYS[k], KEYS[k + 1]
+  local refused = agree(times, messages, ARGV[a])
   if refused then return refused end
-  redis.call("ZADD", times, "+inf", "")
-  redis.call("HSET", messages, "@layout", layout)
   if ARGV[a + 1] == "1" then
     redis.call("HSET", messages, "@paused", "1")
   else
