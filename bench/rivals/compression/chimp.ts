@@ -1,6 +1,5 @@
 import { BitReader, BitWriter } from "./bit-stream.ts";
-import type { Compressor } from "./compressor.ts";
-import { putTimes, takeTimes } from "./delta-times.ts";
+import { withDeltaTimes } from "./delta-times.ts";
 
 /*
  * Liakos, Papakonstantinopoulou and Kotidis 2022, "Chimp: Efficient Lossless Floating Point Compression for Time Series
@@ -14,20 +13,7 @@ const TRAILING_ZEROS = 6;
 const NO_LEADING = -1;
 const FLAG = { same: 0, center: 1, sameLeading: 2, newLeading: 3 } as const;
 
-export const chimp: Compressor = {
-  name: "Chimp, own adapter",
-  encode(times, values) {
-    const writer = new BitWriter();
-    putTimes(writer, times);
-    const timeBytes = writer.take();
-    return [timeBytes, encodeValues(values)];
-  },
-  decode(stored, times, values) {
-    takeTimes(new BitReader(stored[0] as Uint8Array), times);
-    decodeValues(stored[1] as Uint8Array, values);
-  },
-  decodeValues: (stored, values) => decodeValues(stored[1] as Uint8Array, values),
-};
+export const chimp = withDeltaTimes("Chimp, own adapter", encodeValues, decodeValues);
 
 function encodeValues(values: Float32Array): Uint8Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length);

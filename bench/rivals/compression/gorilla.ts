@@ -1,6 +1,5 @@
 import { BitReader, BitWriter } from "./bit-stream.ts";
-import type { Compressor } from "./compressor.ts";
-import { putTimes, takeTimes } from "./delta-times.ts";
+import { withDeltaTimes } from "./delta-times.ts";
 
 /*
  * Pelkonen et al. 2015, section 4.1.2, for floats of 32 bits. The exclusive or with the value before is one bit if it is 0.
@@ -9,20 +8,7 @@ import { putTimes, takeTimes } from "./delta-times.ts";
 const LEADING_BITS = 5;
 const LENGTH_BITS = 5;
 
-export const gorilla: Compressor = {
-  name: "Gorilla, own adapter",
-  encode(times, values) {
-    const writer = new BitWriter();
-    putTimes(writer, times);
-    const timeBytes = writer.take();
-    return [timeBytes, encodeValues(values)];
-  },
-  decode(stored, times, values) {
-    takeTimes(new BitReader(stored[0] as Uint8Array), times);
-    decodeValues(stored[1] as Uint8Array, values);
-  },
-  decodeValues: (stored, values) => decodeValues(stored[1] as Uint8Array, values),
-};
+export const gorilla = withDeltaTimes("Gorilla, own adapter", encodeValues, decodeValues);
 
 function encodeValues(values: Float32Array): Uint8Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
