@@ -10,7 +10,8 @@ const limiter = new Limiter(store, [slidingWindow({ limit: 100, span: "1m" })], 
 const latency = new Series(store, "fastify:latency", { retention: "1h", onStoreError: "local" });
 const known = new Set(API_KEYS.split(","));
 
-const app = Fastify();
+// After SIGTERM, a client's idle connection delays the end by at most five seconds. Fastify's own default is 72.
+const app = Fastify({ keepAliveTimeout: 5_000 });
 app.register(dashboard(store).fastify, { prefix: "/oriel" });
 
 app.register(async (api) => {

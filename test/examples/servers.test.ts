@@ -114,7 +114,9 @@ describe.skipIf(node === undefined)("the servers", { timeout: 60_000 }, () => {
       count: 102,
       percentiles: { 50: expect.any(Number), 99: expect.any(Number) },
     });
-    expect((await fetch(`${server.url}/oriel/`)).headers.get("content-type")).toContain("text/html");
+    const page = await fetch(`${server.url}/oriel/`);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(await page.text()).toContain("<html");
     await stopped(server);
   });
 

@@ -16,15 +16,22 @@ const COLORS = (chart: string) => `(() => {
   return new Set(new Uint32Array(data.buffer)).size;
 })()`;
 
-/** Whether the chart of the percentiles has a pixel in the color of the p99. */
-const HAS_P99 = `(() => {
+/**
+ * Whether the chart of the percentiles has a pixel in the color of one of its lines, or nearly so, for edges are smoothed.
+ * Of few events, the largest value can hide the other percentiles.
+ */
+const HAS_LINE = `(() => {
   const dot = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d");
-  dot.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--p99");
-  dot.fillRect(0, 0, 1, 1);
-  const [wanted] = new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer);
+  const colors = ["--p50", "--p90", "--p99", "--max"].map((name) => {
+    dot.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name);
+    dot.fillRect(0, 0, 1, 1);
+    return dot.getImageData(0, 0, 1, 1).data;
+  });
   const canvas = document.querySelector(".timings .chart.lines canvas");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return new Uint32Array(data.buffer).includes(wanted);
+  const isNear = (color, i) => data[i + 3] > 200 && [0, 1, 2].every((c) => Math.abs(data[i + c] - color[c]) < 24);
+  for (let i = 0; i < data.length; i += 4) if (colors.some((color) => isNear(color, i))) return true;
+  return false;
 })()`;
 
 inChromium((browser) => {
@@ -55,7 +62,7 @@ inChromium((browser) => {
     expect(await page.getAttribute(".timings .chart.rate .plot", "aria-label")).toContain("40 events");
     expect(await page.locator(".timings .notice:visible").count()).toBe(0);
     expect(troubles).toEqual([]);
-    await holds(page, HAS_P99); // also if all events are in one bucket, where no line can be drawn
+    await holds(page, HAS_LINE); // also if all events are in one bucket, where no line can be drawn
   });
 
   test("the openings that recordHistory keeps of a breaker are listed with their causes", async () => {

@@ -119,13 +119,26 @@ async function start({
   };
 }
 
-/** A port of loopback that was free a moment ago. */
+/**
+ * A port of loopback that was free a moment ago. Systems take the ports of outgoing connections from 32768 upwards, so no
+ * connection of another test takes this one before its server listens, or while its server restarts.
+ */
 export async function freePort(): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const port = 10_240 + Math.floor(Math.random() * (32_768 - 10_240));
+    if (await isFree(port)) return port;
+    if (attempt === 100) throw new Error("no free port found in 100 attempts");
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const isTaken = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(true));
+    server.listen(port, "127.0.0.1", () => resolve(false));
+  });
+  if (!isTaken) await new Promise((resolve) => server.close(resolve));
+  return !isTaken;
 }
 
 let redisServer: string | undefined;
