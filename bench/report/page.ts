@@ -37,7 +37,13 @@ function machineText({ facts, rivals }: Measured): string {
     Object.entries(each)
       .map(([name, version]) => `${name} ${version}`)
       .join(", ");
-  return `**The machine**: ${cpu}, ${cores} cores. **Versions**: ${list(versions)}. **Rivals**: ${list(rivals)}.`;
+  return [
+    "| | |",
+    "|---|---|",
+    `| machine | ${cpu}, ${cores} cores |`,
+    `| versions | ${list(versions)} |`,
+    `| rivals | ${list(rivals)} |`,
+  ].join("\n");
 }
 
 function rowsOf({ bench, kept = () => true }: View, { reports }: Measured): Row[] {
