@@ -82,6 +82,25 @@ export const records = {
     ["fromMs", "f64", "from"],
     ["maxBytes", "u32", "max_bytes"],
   ],
+  // The window whose outlines are wanted. It begins as LOOKBACK. `toMs` counts only if it is dated; else it is the present.
+  OUTLINE_QUERY: [
+    ["spanMs", "f64", "span"],
+    ["fromMs", "f64", "from"],
+    ["maxBytes", "u32", "max_bytes"],
+    ["toMs", "f64", "to"],
+    ["isDated", "u8", "dated"],
+    ["isBothClosed", "u8", "both"],
+    ["hasPercentiles", "u8", "percentiles"],
+  ],
+  // The sealed chunk whose parts are wanted, and where each part is.
+  PARTS: [
+    ["birth", "u32", "seen_birth"],
+    ["checksum", "u32", "seen_checksum"],
+  ],
+  PART: [
+    ["from", "u32"],
+    ["length", "u32"],
+  ],
   // The length of what follows: an answer, or a summary.
   SIZED: [["length", "u32"]],
   // Closed chunks after an answer. The length of each chunk follows, u32 each, then the chunks.
@@ -148,6 +167,30 @@ export const records = {
     ["first", "u32"],
     ["count", "u32"],
     ["firstMs", "f64"],
+  ],
+  // A sealed chunk after its header: the end of the chunk before it was sealed (as in KNOWN), the places of its parts, and the
+  // statistics of all its events.
+  SEALED: [
+    ["rawLength", "u32"],
+    ["rawPlace", "u32"],
+    ["rawFrame", "16"],
+    ["checksum", "u32"],
+    ["count", "u32"],
+    ["blockCount", "u32"],
+    ["totalsPlace", "u32"],
+    ["namesPlace", "u32"],
+    ["blocksPlace", "u32"],
+    ["sizeBytes", "u32"],
+    ["earliestMs", "f64", "earliest"],
+    ["latestMs", "f64", "latest"],
+    ["min", "f64"],
+    ["max", "f64"],
+    ["sumHigh", "f64"],
+    ["sumLow", "f64"],
+    ["m2", "f64"],
+    ["nanCount", "u32"],
+    ["positiveInfinityCount", "u32"],
+    ["negativeInfinityCount", "u32"],
   ],
   // A range of frames in a sealed chunk of which copies may still follow.
   SEALED_RANGE: [

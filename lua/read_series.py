@@ -9,12 +9,23 @@ import subprocess
 import sys
 
 import numpy as np
+from read_blocks import BLOCK, events_of
 
 CHUNK = np.dtype(
     "u1,u1,<u2,<u4,<f8,<f8,<u4,<u4,<f8,<f8,<f8,<f8"
 )  # format, value type, clock, chunkMs, number, created, birth, birth before, last stamp, retention, complete since, latest
 CHUNK.names = "format type clock chunk_ms number created birth before last_stamp retention complete_since latest".split()
 FRAME = np.dtype([("kind", "u1"), ("zero", "u1"), ("count", "<u2"), ("name", "<u8"), ("since", "<u4")])
+# What follows the header of a sealed chunk (format 2), its totals of blocks, and ranges of names.
+SEALED = np.dtype(
+    "<u4,<u4,V16,<u4,<u4,<u4,<u4,<u4,<u4,<u4,<f8,<f8,<f8,<f8,<f8,<f8,<f8,<u4,<u4,<u4"
+)  # length, place and last frame before it was sealed, checksum, then:
+SEALED.names = (
+    "raw_length raw_place raw_frame checksum count blocks totals_at names_at blocks_at size "
+    "earliest latest min max sum_high sum_low m2 nan plus minus"
+).split()
+TOTALS_BYTES = 56
+RANGE = np.dtype([("producer", "<u4"), ("first", "<u4"), ("count", "<u4"), ("last", "<u4")])
 DEDUPE_MS = 20_000
 
 
@@ -28,7 +39,7 @@ def chunks(name, redis_cli):
     data = get(key, redis_cli)
     while data:
         header = np.frombuffer(data, CHUNK, 1)[0]
-        if header["format"] != 1:
+        if header["format"] not in (1, 2):
             raise ValueError("format %d is not known here" % header["format"])
         yield header, data
         before = get("%s:%d" % (key, header["number"] - 1), redis_cli) if header["before"] else b""
@@ -51,11 +62,39 @@ def frames(header, data):
         at = values_at + width * count
 
 
+def blocks(data):
+    """Of one sealed chunk: times and values. Copies were dropped when it was sealed."""
+    sealed = np.frombuffer(data, SEALED, 1, CHUNK.itemsize)[0]
+    at, body_at = CHUNK.itemsize + SEALED.itemsize, int(sealed["blocks_at"])
+    for i in range(sealed["blocks"]):
+        head = np.frombuffer(data, BLOCK, 1, at)[0]
+        end = body_at + int(head["body"]) + int(head["order_bytes"]) + int(head["times"])
+        earliest = np.frombuffer(data, "<f8", 1, int(sealed["totals_at"]) + TOTALS_BYTES * i)[0]
+        yield events_of(head, data[at : at + int(head["head"])] + data[body_at:end], earliest)
+        at, body_at = at + int(head["head"]), end
+
+
+def ranges(header, data):
+    """The names of the last frames of a sealed chunk: producer, first and last sequence, latest stamp."""
+    sealed = np.frombuffer(data, SEALED, 1, CHUNK.itemsize)[0]
+    for one in np.frombuffer(data[sealed["names_at"] : sealed["blocks_at"]], RANGE):
+        first = int(one["first"])
+        yield int(one["producer"]), first, first + int(one["count"]) - 1, header["created"] + one["last"]
+
+
 def events(name, redis_cli=("redis-cli",)):
-    counted, times, values = {}, [np.empty(0)], [np.empty(0)]
+    counted, sealed, times, values = {}, [], [np.empty(0)], [np.empty(0)]
     for header, data in reversed(list(chunks(name, redis_cli))):
+        if header["format"] == 2:
+            for its_times, its_values in blocks(data):
+                times.append(its_times)
+                values.append(its_values.astype("f8"))
+            sealed += ranges(header, data)
+            continue
         for frame, stamp, its_times, its_values in frames(header, data):
-            if stamp - counted.get(frame, -np.inf) < DEDUPE_MS:
+            producer, sequence = frame & 0xFFFFFFFF, frame >> 32
+            copies = [stamp - last for p, a, b, last in sealed if p == producer and a <= sequence <= b]
+            if min([*copies, stamp - counted.get(frame, -np.inf)]) < DEDUPE_MS:
                 continue  # a request that was sent again
             counted[frame] = stamp
             times.append(its_times)

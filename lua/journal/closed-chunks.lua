@@ -9,16 +9,18 @@
 -- These keys are not declared, because the open chunk has their numbers. All lie in its slot. A missing chunk may be on another
 -- node, and a server may refuse undeclared keys. Then the walk ends, and the reader requests the rest by name. The reader
 -- accepts a chunk only if its birth is the one that the next chunk names. This step writes nothing.
+-- `part_of`, if given, returns the part of a chunk that is wanted: part_of(key, from, present, creation of the next raw chunk).
 -- ARGV[0] is there if the script is sent with Upstash's flag `allow-key-locking`, which forbids undeclared keys
 -- (src/store/http/ascii.ts). Then no chunk is looked for.
-local function with_closed_chunks(reply, key, now, lookback)
+local function with_closed_chunks(reply, key, now, lookback, part_of)
   local size, sizes, chunks = struct.pack(SIZED, #reply), {}, {}
   local length = struct.unpack(ANSWER, reply)
   if string.byte(reply) ~= 0 or length == 0 then return size .. reply end
   local span, from, max_bytes = struct.unpack(LOOKBACK, lookback)
   local clock, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
-  from = math.min(from, (clock == 1 and latest or math.max(now, last)) - span)
-  local missing = 0
+  local present = clock == 1 and latest or math.max(now, last)
+  from = math.min(from, present - span)
+  local missing, raw_created = 0, created
   while not ARGV[0] and birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
     and #chunks < MAX_CLOSED_CHUNKS do
     number = number - 1
@@ -26,12 +28,15 @@ local function with_closed_chunks(reply, key, now, lookback)
     local bytes = redis.pcall("STRLEN", closed)
     if type(bytes) ~= "number" then break end
     if bytes == 0 then missing = 1 break end
+    local chunk = part_of and part_of(closed, from, present, raw_created)
+    if chunk then bytes = #chunk end
     length = length + bytes
     if bytes < CHUNK_BYTES or length > max_bytes then break end
-    local chunk = redis.call("GET", closed)
+    chunk = chunk or redis.call("GET", closed)
     sizes[#sizes + 1] = struct.pack("<I4", bytes)
     chunks[#chunks + 1] = chunk
     created, birth_before, latest = struct.unpack(CHUNK, chunk)
+    if string.byte(chunk) == FORMAT then raw_created = created end
   end
   return size .. reply .. struct.pack(CLOSED_CHUNKS, missing, #chunks) .. table.concat(sizes) .. table.concat(chunks)
 end

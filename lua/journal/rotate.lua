@@ -25,8 +25,9 @@ local function step(k, a, now)
   local stamp = math.max(now, last)
   -- The expiry counts from the closing, so readers of the next chunk find it while a window may need it.
   local expiry = whole(expiry_of(stamp, retention, chunk_ms))
-  -- A failover may undo the request. Its repetition then closes a longer chunk, and the next one must have another birth.
-  local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
+  -- A failover may undo the request. Its repetition then closes another chunk, and the next one must have another birth, also
+  -- if the chunk lost as many bytes as milliseconds went by.
+  local new_birth = (next_birth + stamp % 4294967296 + 65537 * redis.call("STRLEN", open)) % 4294967296
   if new_birth == 0 then new_birth = 1 end
   local header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms_of(retention), number + 1, stamp,
     new_birth, birth, stamp, retention, complete, latest)

@@ -12,7 +12,8 @@
 --       Status 0 adds: 88 u32 events · u32 numbers · u32 +infinity · u32 -infinity · f64 min · f64 max · f64 sum, high
 --       · f64 sum, low · f64 M2, these three times · f64 scale; then per percentile the numbers of five 0-based ranks,
 --       floor(numbers * p / 100) - 2 to + 2, limited to 0 and numbers - 1. Every method needs only these.
---       Status 1 no chunk, 2 mismatch, 6 unknown format, 7 other closed chunks are needed, 8 the chunks do not link
+--       Status 1 no chunk, 2 mismatch, 6 unknown format, 7 other closed chunks are needed, 8 the chunks do not link,
+--       9 a chunk of the window is sealed, so the caller must compute the answer
 -- Error TOO_LARGE, CORRUPT
 -- Cost  O(bytes of the chunks), bounded, because Redis serves no other client during the step
 -- @include journal/chunk
@@ -52,11 +53,14 @@ local function gather(k, header, length, from, named, newest)
     key = KEYS[k + 1 + place]
     header = redis.pcall("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
     if header == "" then return chunks, 1 end
-    if type(header) == "table" or #header < CHUNK_BYTES or string.byte(header) ~= FORMAT then
-      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is not a journal of format ' .. FORMAT)
+    local form = type(header) == "string" and #header >= CHUNK_BYTES and string.byte(header)
+    if form ~= FORMAT and form ~= SEALED_FORMAT then
+      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is not a journal of format ' .. FORMAT
+        .. " or " .. SEALED_FORMAT)
     end
     local birth = struct.unpack(CHUNK, header)
     if birth ~= birth_before then return nil, 8 end
+    if form == SEALED_FORMAT then return nil, 9 end
     bytes = bytes + redis.call("STRLEN", key)
   end
 end

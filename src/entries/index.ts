@@ -4,10 +4,12 @@
  * @module oriel
  */
 
-import { kernels } from "../kernel/built-in.ts";
+import { provideBlocks } from "../kernel/blocks/choose.ts";
+import { blocks, kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
 
 provideKernels(kernels);
+provideBlocks(blocks);
 
 export { redisStore } from "../store/redis/redis.ts";
 export * from "./api.ts";

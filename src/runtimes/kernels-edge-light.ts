@@ -5,3 +5,6 @@ import { moduleKernel } from "../kernel/module-kernel.ts";
 import simd from "./kernels.simd.wasm?module";
 
 export const kernels: readonly KernelCandidate[] = [/* @__PURE__ */ moduleKernel("wasm-simd", simd), js];
+
+/** Blocks are encoded and decoded in JavaScript here. */
+export const blocks = undefined;

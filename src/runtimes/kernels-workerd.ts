@@ -5,3 +5,6 @@ import { moduleKernel } from "../kernel/module-kernel.ts";
 import simd from "./kernels.simd.wasm";
 
 export const kernels: readonly KernelCandidate[] = [/* @__PURE__ */ moduleKernel("wasm-simd", simd)];
+
+/** Blocks are encoded and decoded in JavaScript here. */
+export const blocks = undefined;

@@ -34,6 +34,12 @@ export interface SeriesOptions {
    */
   replicas?: number | undefined;
   /**
+   * True: some seconds after this process has closed a chunk of the series, it replaces the chunk by the same events in a third
+   * to a tenth of the bytes. That takes about 50 ns of CPU an event, in the background. One such process is enough. All
+   * processes read both forms. No effect in Cloudflare Workers. Default false.
+   */
+  seal?: boolean | undefined;
+  /**
    * What calls do while the store is unreachable (DEADLINE, UNAVAILABLE, STALE). "throw" (default): they reject. "local":
    * this process answers from its copy and its own events. It buffers the events (within `maxPendingBytes`), sends them
    * when the store is back, and marks results as `degraded`. Events that the store may already have, and events from before
@@ -82,6 +88,7 @@ export interface SeriesSettings {
   maxResidentBytes: number;
   isResident: boolean;
   replicas: number;
+  isSealing: boolean;
   isLocalOnError: boolean;
   entropy: () => number;
   /** Called with the values of each batch that the store has. */
@@ -91,11 +98,11 @@ export interface SeriesSettings {
 export type WrittenListener = (values: ArrayLike<number>) => void;
 
 /** The settings that all processes must share, and others. */
-export function announcedSettings(options: SeriesOptions, { retentionMs, replicas }: SeriesSettings) {
+export function announcedSettings(options: SeriesOptions, { retentionMs, replicas, isSealing }: SeriesSettings) {
   const { values = "float32", clock = "server" } = options;
   return [
     { values, clock },
-    { retention: retentionMs, replicas },
+    { retention: retentionMs, replicas, seal: isSealing },
   ] as const;
 }
 
@@ -108,6 +115,7 @@ const OPTIONS = [
   "maxResidentBytes",
   "resident",
   "replicas",
+  "seal",
   "onStoreError",
   "entropy",
 ];
@@ -126,6 +134,8 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
   const { resident = true } = options;
   if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
+  const { seal = false } = options;
+  if (typeof seal !== "boolean") throw argumentError("seal", seal, "true or false");
   const { onStoreError = "throw" } = options;
   if (onStoreError !== "throw" && onStoreError !== "local")
     throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
@@ -138,6 +148,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
     isResident: resident,
     replicas,
+    isSealing: seal,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,
     written: new Set(),

@@ -1,8 +1,13 @@
 import { LockedWindow, Series, type SeriesOptions } from "../../src/entries/index.ts";
 import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
-import { seal } from "../../src/journal/steps/seal.ts";
+import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
+import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
+import { seal } from "../../src/journal/sealed/steps/seal.ts";
 import { serverStatsFar } from "../../src/journal/steps/server-stats.ts";
+import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../src/kernel/choose.ts";
 import { placeOf } from "../../src/place.ts";
+import type { Store } from "../../src/store/contract.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
@@ -19,8 +24,15 @@ function sealOf(number: number) {
   return { bytes, length: CHUNK_BYTES + 1, nextBirth: 1 };
 }
 
+/** Seals the closed chunks 0 and 1. */
+async function sealBoth(store: Store, key: string): Promise<void> {
+  const sealer = new ChunkSealer(store, store.keyOf(key), () => ({ codec: jsCodec, kernel: activeKernel() }));
+  for (const number of [0, 1]) expectEqual(`chunk ${number}`, await sealer.seal(number), "sealed");
+}
+
 /** Three chunks, two of them closed, and a summary. */
 function seriesSubject(name: string, options: SeriesOptions): Subject {
+  const seeded = options.seal ? Array.from({ length: 1500 }, (_, i) => 1 + (i % 5)) : SEEDED;
   const isEvent = options.clock === "event";
   const at = () => (isEvent ? { at: Date.now() } : {});
   return {
@@ -35,9 +47,10 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
         async seed() {
           for (let chunk = 0; chunk < 3; chunk++) {
             if (chunk > 0) await pause(1000);
-            await series.recordMany(SEEDED, at());
+            await series.recordMany(seeded, at());
           }
           await series.summarize();
+          if (options.seal) await sealBoth(store, key);
         },
         asks: {
           stats: () => series.stats(),
@@ -48,6 +61,10 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
           "far stats on the server": () =>
             placeOf("Series", store, key).run("stats", () =>
               store.run(serverStatsFar, store.keyOf(key), { ...FAR, clock: isEvent ? 1 : 0 }),
+            ),
+          "parts of a chunk": () =>
+            placeOf("Series", store, key).run("stats", () =>
+              store.run(readParts, `${store.keyOf(key)}:1`, { birth: 1, checksum: 1, parts: [[0, 8]] }),
             ),
           seal: () => placeOf("Series", store, key).run("seal", () => store.run(seal, store.keyOf(key), sealOf(1))),
           "stats approximately": () =>
@@ -104,4 +121,5 @@ export const lockedWindow: Subject = {
 
 export const series = seriesSubject("series", {});
 export const eventSeries = seriesSubject("series by event time", { clock: "event", values: "float64" });
+export const sealedSeries = seriesSubject("series with sealed chunks", { seal: true });
 export const passingSeries = seriesSubject("series that is not resident", { resident: false });

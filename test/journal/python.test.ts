@@ -4,9 +4,16 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPython, findRedisCli } from "../../scripts/find-programs.mjs";
 import { redisStore, Series } from "../../src/entries/index.ts";
+import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
+import { read } from "../../src/journal/steps/read.ts";
+import { rotate } from "../../src/journal/steps/rotate.ts";
+import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../src/kernel/choose.ts";
 import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { valuesOf } from "../kernel/blocks/shapes.ts";
+import { randomOf } from "../kernel/columns.ts";
 import { isWrite } from "../series/contract/changed-store.ts";
 
 const folder = fileURLToPath(new URL("../../lua", import.meta.url));
@@ -87,6 +94,30 @@ describe.runIf(isThere)("a short Python program reads the journal in Redis", () 
     const at = Array.from({ length: 500 }, (_, i) => Date.now() - 1e6 + i * 11);
     await series.recordMany(numbers(500), { at });
     expect(await agrees(series)).toEqual(at);
+  });
+
+  test.each(["float32", "float64"] as const)("%s in sealed chunks", async (values) => {
+    const series = open({ values });
+    const shapes = ["lognormal to 1 us", "lognormal", "ties", "zero or one", "mostly zero", "rising", "equal", "wide"];
+    const random = randomOf(17);
+    const { to } = await series.stats();
+    for (let i = 0; i < 12; i++) {
+      for (const shape of shapes) {
+        const column = valuesOf(shape, values === "float64" ? Float64Array : Float32Array, 900 + i, random);
+        if (i % 3 === 0) await series.recordMany(column, { at: Array.from(column, (_, k) => to - 7 * (k % 97)) });
+        else if (i % 3 === 1) await series.recordMany(column);
+        else for (const value of column.subarray(0, 40)) await series.record(value);
+      }
+      // One chunk for each round; a failover is not needed to close it.
+      const key = store.keyOf(NAME);
+      const { header } = await store.run(read, key, "header");
+      await store.run(rotate, key, { number: header!.number, birth: header!.birth, nextBirth: 100 + i });
+      if (i === 11) continue;
+      const tools = () => ({ codec: jsCodec, kernel: activeKernel() });
+      expect(await new ChunkSealer(store, key, tools).seal(header!.number)).toBe("sealed");
+    }
+    await series.recordMany(numbers(7));
+    await agrees(series);
   });
 
   test("repeated requests count once", async () => {

@@ -44,6 +44,7 @@ export const structures = structuresOf({
       values: ["float32", "float64"],
       onStoreError: ["throw", "local"],
       replicas: [0, 1],
+      seal: [false, true],
     },
     elsewhere: {
       retention: ALL_ROWS,

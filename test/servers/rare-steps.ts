@@ -4,7 +4,9 @@ import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
 import { HEADER_BYTES } from "../../src/journal/format/chunk.ts";
-import { SEALED, seal } from "../../src/journal/steps/seal.ts";
+import { readOutlines } from "../../src/journal/sealed/steps/read-outlines.ts";
+import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
+import { SEALED, seal } from "../../src/journal/sealed/steps/seal.ts";
 import { serverStats, serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { list } from "../../src/registry/steps/list.ts";
@@ -26,14 +28,21 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
   };
 }
 
-/** Of a chunk that is not there. */
+/** A seal of a chunk that is not there, and parts of one that is not sealed. */
 async function sealing(store: Store, name: string) {
   const status = await store.run(seal, store.keyOf(`${name} sealed`), {
     bytes: new Uint8Array(HEADER_BYTES),
     length: HEADER_BYTES,
     nextBirth: 1,
   });
-  return { isMissing: status === SEALED.missing };
+  const key = store.keyOf(`${name} outlined`);
+  const series = new Series(store, `${name} outlined`, { retention: "1m" });
+  await series.recordMany([1, 2, 3]);
+  const window = { spanMs: 60_000, fromMs: Number.POSITIVE_INFINITY, maxBytes: 1 << 20, atMs: undefined } as const;
+  const outlines = await store.run(readOutlines, key, { ...window, closed: "both", hasPercentiles: true });
+  const parts = await store.run(readParts, key, { birth: outlines.header!.birth, checksum: 1, parts: [[0, 8]] });
+  await series.close();
+  return { isMissing: status === SEALED.missing, length: outlines.length, isChanged: parts === undefined };
 }
 
 async function shardedQueue(store: Store, name: string) {

@@ -2,6 +2,7 @@ import type { Handle } from "./handle.ts";
 import type { Query } from "./laws/calls.ts";
 import { NEARLY } from "./laws/nearly.ts";
 import type { Stage } from "./stage.ts";
+import { isExpected, NAME, sealOne } from "./subject.ts";
 import type { SimProcess } from "./world/process.ts";
 
 const MAX_OPEN_CALLS = 60;
@@ -138,4 +139,39 @@ async function remove(stage: Stage, handle: Handle): Promise<void> {
     await handle.series.delete();
     deletion.settledMs = stage.world.nowMs;
   });
+}
+
+/** A process that seals closed chunks, most of the time the newest. */
+export async function sealChunks(stage: Stage, process: SimProcess): Promise<void> {
+  const { world, random, plan } = stage;
+  const { store } = stage.open(process, plan.retentionMs);
+  while (!stage.isOver) {
+    await world.sleep(random.int(1, 2 * plan.sealPaceMs), process);
+    if (stage.isOver) return;
+    const pause = () => world.sleep(random.int(0, random.pick([0, plan.sealThinkMs])), process);
+    try {
+      const outcome = await sealOne(store, store.keyOf(NAME), random.pick([0, 0, 0, 1, 2, 5]), pause);
+      world.note(() => `${process.name} seal: ${outcome}`);
+    } catch (error) {
+      world.note(() => `${process.name} seal: ${error}`);
+      if (!isExpected(error)) world.violation(`a sealer failed with ${(error as Error)?.stack ?? error}`);
+    }
+  }
+}
+
+/** A process that lets the store answer, or answers from outlines where chunks are sealed. */
+export async function readOnServer(stage: Stage, process: SimProcess): Promise<void> {
+  const { world, random, plan, calls } = stage;
+  while (!stage.isOver) {
+    await world.sleep(random.int(1, 2 * plan.paceMs), process);
+    if (stage.isOver) return;
+    const handle = stage.open(process, plan.retentionMs, { isKept: false });
+    for (let asked = random.int(1, 3); asked > 0; asked--) {
+      const spanMs = random.chance(0.5) ? plan.retentionMs : random.int(1, plan.retentionMs);
+      const options = { span: spanMs, percentiles: [0, 50, 99], method: "inverted_cdf", where: "server" } as const;
+      const promise = () => handle.series.stats(options);
+      await calls.follow("stats on the server", handle, promise, undefined, { spanMs, hasRanks: true });
+    }
+    handle.series.close();
+  }
 }

@@ -11,6 +11,7 @@ import {
   repeatsLate,
   repeatsTooLate,
 } from "./mutations/mutation.ts";
+import { SEAL_MUTATIONS } from "./mutations/seal-mutations.ts";
 import { VOID_MUTATIONS } from "./mutations/void-mutations.ts";
 import {
   closedKey,
@@ -175,6 +176,7 @@ export const MUTATIONS: readonly Mutation[] = [
     conditions: { hasSummaries: true, readerCount: 3, hasDeletes: false },
     patch: withoutNamesInSummaries,
   },
+  ...SEAL_MUTATIONS,
 ];
 
 /** Answers a one-time reader's second look at the open chunk with what its first look found. */

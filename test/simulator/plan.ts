@@ -53,6 +53,13 @@ export interface Plan {
   /** How likely the server's clock steps when an attempt was not answered: between two attempts of one call. */
   readonly stepsBetween: number;
   readonly largestStepMs: number;
+  /** Processes that seal closed chunks, besides those whose series do. */
+  readonly sealerCount: number;
+  readonly sealPaceMs: number;
+  /** Processes that let the store answer. */
+  readonly serverReaderCount: number;
+  /** Longest time between a sealer's read and its write. */
+  readonly sealThinkMs: number;
 }
 
 /** Modes have a source of their own: a new one leaves the rest of every schedule as it is. */
@@ -71,6 +78,7 @@ export function planOf(seed: number): Plan {
   const retentionMs = random.pick(
     isLong ? [5_000, 15_000, 70_000, 150_000, 250_000] : [5_000, 8_000, 15_000, 30_000, 70_000],
   );
+  const ofSeals = new Random(seed ^ 0x5ea1);
   const isEventClock = random.chance(0.15);
   return {
     seed,
@@ -109,5 +117,9 @@ export function planOf(seed: number): Plan {
     freezes: !isPlain && random.chance(0.25) ? random.pick([0.01, 0.05, 0.2]) : 0,
     stepsBetween: !isPlain && random.chance(0.25) ? random.pick([0.1, 0.5]) : 0,
     largestStepMs: random.pick([6_000, 60_000]),
+    sealerCount: ofSeals.int(1, 3),
+    serverReaderCount: ofSeals.int(0, 1),
+    sealPaceMs: ofSeals.pick([100, 500, 3_000]),
+    sealThinkMs: ofSeals.pick([0, 10, 1_000, 8_000]),
   };
 }

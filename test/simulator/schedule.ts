@@ -1,4 +1,4 @@
-import { ask, read, visit, write } from "./actors.ts";
+import { ask, read, readOnServer, sealChunks, visit, write } from "./actors.ts";
 import { checkDeletions, checkEnd, checkKeys, checkNow } from "./laws/checks.ts";
 import type { Mutation } from "./mutations/mutation.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -19,6 +19,8 @@ export interface Outcome {
   readonly failovers: number;
   readonly deletions: number;
   readonly virtualEvents: number;
+  readonly seals: number;
+  readonly droppedCopies: number;
 }
 
 export interface PlayOptions {
@@ -40,7 +42,7 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   const { stackTraceLimit } = Error;
   // Many errors are part of the play; the stack of one that is not is seen when its seed is traced.
   if (!options.tracing) Error.stackTraceLimit = 0;
-  Object.assign(law, plan.sizes, options.mutation?.constants);
+  Object.assign(law, { minSealedBytes: 0 }, plan.sizes, options.mutation?.constants);
   const stage = new Stage(plan, options.tracing ?? false, options.mutation);
   const chances = stage.random.fork();
   Date.now = () => stage.world.nowMs;
@@ -69,6 +71,8 @@ async function play(stage: Stage): Promise<Outcome> {
   for (let i = 0; i < plan.writerCount; i++) write(stage, stage.startProcess(`w${i}`));
   for (let i = 0; i < plan.visitorCount; i++) visit(stage, stage.startProcess(`v${i}`));
   for (let i = 0; i < plan.readerCount; i++) read(stage, stage.startProcess(`r${i}`));
+  for (let i = 0; i < plan.sealerCount; i++) sealChunks(stage, stage.startProcess(`s${i}`));
+  for (let i = 0; i < plan.serverReaderCount; i++) readOnServer(stage, stage.startProcess(`o${i}`));
   planTroubles(stage);
 
   while (!stage.isOver && world.violations.length === 0) {
@@ -97,5 +101,7 @@ async function play(stage: Stage): Promise<Outcome> {
     failovers: stage.failoverCount,
     deletions: ledger.deletionCount,
     virtualEvents: world.eventCount,
+    seals: ledger.sealCount,
+    droppedCopies: ledger.droppedCopies,
   };
 }

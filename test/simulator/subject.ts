@@ -1,10 +1,19 @@
 import { Series } from "../../src/entries/js.ts";
+import { OrielError } from "../../src/errors.ts";
 import type { JournalAnswer } from "../../src/journal/format/answer.ts";
 import { ChunkBytes } from "../../src/journal/format/chunk-bytes.ts";
 import { ClosedChunks } from "../../src/journal/format/closed-chunks.ts";
 import { constants } from "../../src/journal/format/constants.ts";
 import { Dedupe } from "../../src/journal/format/dedupe.ts";
 import { FrameRanges } from "../../src/journal/format/frame-ranges.ts";
+import { JournalCopy } from "../../src/journal/replica/journal-copy.ts";
+import { SealedNames } from "../../src/journal/sealed/names.ts";
+import { SealedChunk } from "../../src/journal/sealed/sealed-chunk.ts";
+import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
+import { read } from "../../src/journal/steps/read.ts";
+import { closedKey } from "../../src/journal/steps/rotate.ts";
+import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../src/kernel/choose.ts";
 import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { Plan } from "./plan.ts";
@@ -13,8 +22,7 @@ import type { Random } from "./world/random.ts";
 export type { Known } from "../../src/journal/format/answer.ts";
 export { summaryKey } from "../../src/journal/format/summary.ts";
 export type { ReadRequest as Read } from "../../src/journal/steps/read.ts";
-export { closedKey } from "../../src/journal/steps/rotate.ts";
-export { ChunkBytes, constants as law };
+export { ChunkBytes, closedKey, constants as law };
 
 /** The only file of the simulator that knows the code under test. */
 export type Subject = Series;
@@ -102,4 +110,102 @@ export function withoutHeadCheck(): () => void {
     return isAdmitting && holds.apply(this, frame);
   };
   return () => Object.assign(Dedupe.prototype, { admit, holds });
+}
+
+/** Seals the closed chunk `back` before the newest one. Returns what became of it. */
+export async function sealOne(store: Store, key: string, back: number, pause: () => Promise<void>): Promise<string> {
+  const { header } = await store.run(read, key, "header");
+  if (!header) return "no journal";
+  const sealer = new ChunkSealer(store, key, () => ({ codec: jsCodec, kernel: activeKernel() }));
+  return sealer.seal(header.number - 1 - back, pause);
+}
+
+/** Whether a call may fail with this. */
+export function isExpected(error: unknown): boolean {
+  return error instanceof OrielError;
+}
+
+export function eventsOfSealed(bytes: Uint8Array): { atMs: number; value: number }[] {
+  const events: { atMs: number; value: number }[] = [];
+  SealedChunk.parse(bytes).decode(jsCodec, (times, values) => {
+    for (const [i, value] of values.entries()) events.push({ atMs: times[i]!, value });
+  });
+  return events;
+}
+
+/** Replaces methods of a class. Returns how to undo that. */
+function replaced<T extends object>(of: { prototype: T }, methods: Partial<T>): () => void {
+  const usual = Object.fromEntries(Object.keys(methods).map((name) => [name, of.prototype[name as keyof T]]));
+  Object.assign(of.prototype, methods);
+  return () => void Object.assign(of.prototype, usual);
+}
+
+/** Lets a sealer ignore the names of frames in earlier chunks. */
+export const withoutEarlierNames = () => replaced(ChunkSealer, { namesIn: () => new Dedupe() });
+
+/** Lets a sealer go on without the chunks that it does not find. */
+export function withoutMissingChunks(): () => void {
+  const { earlierThan } = ChunkSealer.prototype;
+  return replaced(ChunkSealer, {
+    earlierThan(raw, before) {
+      const found = before.indexOf(undefined);
+      const earlier = earlierThan.call(this, raw, before);
+      return earlier === "incomplete"
+        ? before
+            .slice(0, found)
+            .reverse()
+            .map((chunk) => chunk!)
+        : earlier;
+    },
+  });
+}
+
+/** Lets readers recognise no copy of a frame in a sealed chunk. */
+export const withoutSealedNames = () => replaced(SealedNames, { holds: () => false });
+
+/** Lets a range of names cover all sequences between the first and the last of its producer. */
+export function withGapsCovered(): () => void {
+  return replaced(SealedNames, {
+    holds(this: SealedNames, producer, sequence, stampMs) {
+      const its = [...this.ranges(Number.NEGATIVE_INFINITY)].filter((range) => range.producer === producer >>> 0);
+      const place = sequence >>> 0;
+      return (
+        its.length > 0 && this.reach(stampMs) && place >= its[0]!.first && place < its.at(-1)!.first + its.at(-1)!.count
+      );
+    },
+  });
+}
+
+/** Lets a summary name no frame of a sealed chunk. */
+export const withoutSealedNamesInSummaries = () => replaced(SealedNames, { *ranges() {} });
+
+/** Lets a copy take the rest of a sealed chunk without a look at the events that it has. */
+export function withoutComparison(): () => void {
+  const { takeSealed } = JournalCopy.prototype;
+  return replaced(JournalCopy, {
+    takeSealed(sealed) {
+      const held = this.tail!.events.list.flatMap((one) =>
+        Array.from({ length: one.count }, (_, k) => [one.timeAt(k), one.values[k]!] as const),
+      );
+      let at = 0;
+      const decode: SealedChunk["decode"] = (codec, visit) =>
+        sealed.decode(codec, (times, values) => {
+          for (let i = 0; i < values.length && at < held.length; i++, at++) [times[i], values[i]] = held[at]!;
+          visit(times, values);
+        });
+      const { header, end, names } = sealed;
+      takeSealed.call(this, { header, end, names, decode } as SealedChunk);
+    },
+  });
+}
+
+/** Lets a copy that begins inside a chunk take its sealed form. */
+export function withAnyBeginning(): () => void {
+  const { takeSealed } = JournalCopy.prototype;
+  return replaced(JournalCopy, {
+    takeSealed(sealed) {
+      this.tail!.isWhole = true;
+      takeSealed.call(this, sealed);
+    },
+  });
 }

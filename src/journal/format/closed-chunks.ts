@@ -47,7 +47,8 @@ export class ClosedChunks {
     let next = first;
     for (const chunk of this.chunks) {
       const { format, birth } = chunk.header;
-      if (!needsOlder(next, fromMs) || format !== constants.format || birth !== next.birthBefore) return;
+      const isKnown = format === constants.format || format === constants.sealedFormat;
+      if (!needsOlder(next, fromMs) || !isKnown || birth !== next.birthBefore) return;
       if (!isSound(chunk.header)) return;
       yield chunk;
       next = chunk.header;

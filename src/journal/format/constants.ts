@@ -25,6 +25,13 @@ export const constants = {
   pageBytes: layout.PAGE_BYTES,
   /** 1 MiB minus room for appends under way, so that a closed chunk fits the allocator's size class of 1 MiB. */
   rotateBytes: layout.ROTATE_BYTES,
+  /** The same where closed chunks are sealed: a reader fetches less of what is not sealed yet. */
+  sealedRotateBytes: 256 << 10,
+  /** A chunk is sealed this long after it was closed, and a random part of the spread. Readers that have it first get its last bytes. */
+  sealAfterMs: 2000,
+  sealSpreadMs: 4000,
+  /** Smaller chunks are not sealed. */
+  minSealedBytes: 4096,
   appendBytes: 1 << 20,
   fullBytes: layout.FULL_BYTES,
   maxChunkAgeMs: layout.OLDEST_CHUNK_MS,

@@ -1,10 +1,11 @@
 import { corruptError } from "../../errors.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
 import { continuesFrom, FRAME_HEADER_BYTES, type JournalAnswer, type Known, STATUS } from "../format/answer.ts";
-import { HEADER_BYTES } from "../format/chunk.ts";
+import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
 import type { ClosedChunk, Lookback } from "../format/closed-chunks.ts";
 import { constants } from "../format/constants.ts";
 import { JournalRolledBack } from "../format/journal-rolled-back.ts";
+import { SealedChunk } from "../sealed/sealed-chunk.ts";
 import { type ReadRequest, read } from "../steps/read.ts";
 import { readWindow } from "../steps/read-window.ts";
 import { closedKey } from "../steps/rotate.ts";
@@ -21,6 +22,9 @@ export interface FoundChunks {
   chunks: (ClosedChunk | undefined)[];
   isLinked: boolean;
 }
+
+/** The frames of a chunk, or its sealed form. */
+export type ChunkContent = Uint8Array | SealedChunk;
 
 /** State of the link at the instant of a turn; unknown if the turn was not one instant. */
 type LinkState = "linked" | "gone" | "unknown";
@@ -62,35 +66,35 @@ export class ChunkReads {
   async find(first: number, count: number, link: Known, held?: Known): Promise<FoundChunks> {
     const asks: [number, ReadRequest][] = held ? [[held.number, held]] : [];
     // Two pages are the whole of a chunk that was closed in time.
-    const second: Known = { number: 0, birth: 0, length: constants.pageBytes, place: 0, frame: NO_FRAME };
+    const second = pageFrom(constants.pageBytes);
     for (let number = first; number < first + count; number++) asks.push([number, undefined], [number, second]);
     const { answers, state } = await this.#turn(asks, link);
     const rest = held && answers.shift();
-    if (rest && !continuesFrom(held, rest)) throw new JournalRolledBack(rest.header !== undefined);
+    if (rest && !continuesFrom(held, rest) && !isSealedFormOf(held, rest))
+      throw new JournalRolledBack(rest.header !== undefined);
     if (state === "gone") throw new JournalRolledBack();
     const chunks = Array.from({ length: count }, (_, i) => joined(answers[2 * i]!, answers[2 * i + 1]!));
     return { rest, chunks, isLinked: state === "linked" };
   }
 
-  /** Reads all bytes of a closed chunk after its header. */
-  async frames(chunk: ClosedChunk, link: Known): Promise<{ frames: Uint8Array; isLinked: boolean }> {
+  /** Reads a whole closed chunk, raw or sealed. All pages must be of the same form. */
+  async whole(chunk: ClosedChunk, link: Known): Promise<{ content: ChunkContent; isLinked: boolean }> {
     const { header, length } = chunk;
-    const { number, birth } = header;
+    const { number } = header;
     let { bytes } = chunk;
     let isLinked = true;
     while (bytes.length < length) {
       const asks: [number, ReadRequest][] = [];
       for (let at = bytes.length; at < length && asks.length < MAX_PAGES_PER_TURN; at += constants.pageBytes)
-        asks.push([number, { number, birth, length: at, place: 0, frame: NO_FRAME }]);
+        asks.push([number, pageFrom(at)]);
       const turn = await this.#turn(asks, link);
       if (turn.state === "gone") throw new JournalRolledBack();
       isLinked &&= turn.state === "linked";
-      for (const answer of turn.answers)
-        if (!continuesFrom(header, answer) || answer.bytes.length === 0 || answer.length !== length)
-          throw new JournalRolledBack();
+      for (const answer of turn.answers) if (!isPageOf(header, length, answer)) throw new JournalRolledBack();
       bytes = concatenated([bytes, ...turn.answers.map((answer) => answer.bytes)]);
     }
-    return { frames: bytes.subarray(HEADER_BYTES), isLinked };
+    const isSealed = header.format === constants.sealedFormat;
+    return { content: isSealed ? SealedChunk.parse(bytes) : bytes.subarray(HEADER_BYTES), isLinked };
   }
 
   /** Whether a chunk, open or closed, is still part of the journal with all its known bytes. */
@@ -111,7 +115,7 @@ export class ChunkReads {
       ...asks.map(([number, known]) => this.#read(closedKey(this.#key, number), known, options)),
     ]);
     const isOneInstant = runs.length === asks.length + 2 && runs.every((run) => run === runs[0]);
-    const isThere = continuesFrom(link, open) || continuesFrom(link, closed);
+    const isThere = continuesFrom(link, open) || continuesFrom(link, closed) || isSealedFormOf(link, closed);
     return { answers, state: isOneInstant ? (isThere ? "linked" : "gone") : "unknown" };
   }
 
@@ -120,17 +124,33 @@ export class ChunkReads {
   }
 
   #checked(key: string, answer: JournalAnswer): JournalAnswer {
-    if (answer.status === STATUS.foreign) throw corruptError(key, `it is not a journal of format ${constants.format}`);
+    if (answer.status === STATUS.foreign)
+      throw corruptError(key, `it is not a journal of format ${constants.format} or ${constants.sealedFormat}`);
     return answer;
   }
+}
+
+/** Requests the page of a closed chunk that begins at `at`, whatever its form. */
+function pageFrom(at: number): Known {
+  return { number: 0, birth: 0, length: at, place: 0, frame: NO_FRAME };
+}
+
+/** Whether an answer is a page of this chunk in this form. The forms of one chunk also differ in length. */
+function isPageOf({ birth, format }: ChunkHeader, length: number, answer: JournalAnswer): boolean {
+  const { header, bytes } = answer;
+  return header?.birth === birth && header.format === format && answer.length === length && bytes.length > 0;
+}
+
+/** Whether the answer is the sealed form of a chunk of which the caller has a part. It has as many bytes as it ever had. */
+export function isSealedFormOf({ number, birth }: Pick<Known, "number" | "birth">, { header }: JournalAnswer): boolean {
+  return header?.format === constants.sealedFormat && header.number === number && header.birth === birth;
 }
 
 /** The first page of a chunk, joined with the second if it continues there. */
 function joined(first: JournalAnswer, second: JournalAnswer): ClosedChunk | undefined {
   const { header, length, bytes } = first;
   if (!header) return undefined;
-  const isOne = second.header?.birth === header.birth && second.length === length && second.from === bytes.length;
-  if (!isOne || second.bytes.length === 0) return { header, length, bytes };
+  if (!isPageOf(header, length, second) || second.from !== bytes.length) return { header, length, bytes };
   return { header, length, bytes: concatenated([bytes, second.bytes]) };
 }
 

@@ -1,3 +1,4 @@
+import { activeBlocks } from "../../kernel/blocks/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent, type Segment } from "../../stats/segments/segment.ts";
 import { Segments } from "../../stats/segments/segments.ts";
@@ -8,6 +9,9 @@ import { constants } from "../format/constants.ts";
 import { Dedupe } from "../format/dedupe.ts";
 import type { FrameRanges } from "../format/frame-ranges.ts";
 import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
+import { JournalRolledBack } from "../format/journal-rolled-back.ts";
+import type { SealedNames } from "../sealed/names.ts";
+import type { SealedChunk } from "../sealed/sealed-chunk.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
 
 /** Heap of a copied chunk besides its events: a segment with its columns, runs and blocks. */
@@ -24,6 +28,8 @@ export interface CopiedChunk {
   place: number;
   frame: Uint8Array;
   events: Segments;
+  /** False if the copy begins inside this chunk. */
+  isWhole: boolean;
 }
 
 /**
@@ -49,7 +55,7 @@ export class JournalCopy {
   static after(header: ChunkHeader, { length, place, frame }: Known, before: FrameRanges): JournalCopy {
     const copy = new JournalCopy();
     copy.#dedupe = new Dedupe(before);
-    Object.assign(copy.begin(header), { length, place, frame });
+    Object.assign(copy.begin(header), { length, place, frame, isWhole: false });
     copy.isFirstKnown = true;
     return copy;
   }
@@ -133,6 +139,7 @@ export class JournalCopy {
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
       events: new Segments(header.valueType),
+      isWhole: true,
     };
     this.chunks.push(chunk);
     return chunk;
@@ -163,6 +170,35 @@ export class JournalCopy {
       chunk.frame = new Uint8Array(bytes.subarray(last, last + FRAME_HEADER_BYTES));
     } else if (bytes.length > 0) throw corrupt(chunk, 0, "ends within a frame");
     chunk.length += at;
+  }
+
+  /**
+   * Adds the rest of the last chunk from its sealed form. Copies of frames were dropped when it was sealed, compared with all
+   * frames before it. The events that are here must be its first ones, to the bit. Else they are of a past that a failover took
+   * back: throws JournalRolledBack.
+   */
+  takeSealed(sealed: SealedChunk): void {
+    const chunk = this.tail!;
+    if (!chunk.isWhole) throw new JournalRolledBack();
+    let held = chunk.events.count;
+    let at = 0;
+    sealed.decode(activeBlocks(), (times, values) => {
+      const same = Math.min(held, values.length);
+      if (!chunk.events.hasAt(at, times.subarray(0, same), values))
+        throw new JournalRolledBack(chunk.length > sealed.end.length);
+      if (same < values.length) chunk.events.appendAll(values.subarray(same), times.subarray(same));
+      held -= same;
+      at += same;
+    });
+    if (held > 0) throw new JournalRolledBack(chunk.length > sealed.end.length);
+    this.#dedupe.addSealed(sealed.names, sealed.header.lastStampMs);
+    const { length, place, frame } = sealed.end;
+    Object.assign(chunk, { header: sealed.header, length, place, frame });
+  }
+
+  /** Passes the last chunk, which is sealed, without its events. Copies of its frames in later chunks are recognised. */
+  skipSealed(names: SealedNames, stampMs: number): void {
+    this.#dedupe.addSealed(names, stampMs);
   }
 
   #count(chunk: CopiedChunk, source: FrameValues, parts: FrameParts): void {

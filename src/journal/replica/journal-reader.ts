@@ -5,8 +5,9 @@ import { type ChunkHeader, HEADER_BYTES, isPast, needsOlder } from "../format/ch
 import type { ClosedChunk, Lookback } from "../format/closed-chunks.ts";
 import { countEvents } from "../format/frames.ts";
 import { JournalRolledBack } from "../format/journal-rolled-back.ts";
+import { SealedChunk } from "../sealed/sealed-chunk.ts";
 import type { ReadRequest } from "../steps/read.ts";
-import { ChunkReads } from "./chunk-reads.ts";
+import { type ChunkContent, ChunkReads, isSealedFormOf } from "./chunk-reads.ts";
 import { JournalCopy } from "./journal-copy.ts";
 
 /** Thrown if a window has more events or names of frames than a copy may have. */
@@ -22,9 +23,9 @@ function chunksPerTurn(chunkBytes: number): number {
   return Math.max(1, Math.min(MAX_CHUNKS_PER_TURN, Math.floor(MAX_BYTES_PER_TURN / chunkBytes)));
 }
 
-interface RawChunk {
+interface FoundChunk {
   header: ChunkHeader;
-  frames: Uint8Array;
+  content: ChunkContent;
 }
 
 /**
@@ -106,18 +107,13 @@ export class JournalReader {
       const count = Math.min(chunksPerTurn(copy.tail!.length), number - next);
       const found = await this.#reads.find(next, count, link, held);
       isLinked &&= found.isLinked;
-      if (found.rest) {
-        tail.header = found.rest.header!;
-        copy.take(found.rest.bytes);
-        if (await this.#fill(copy, false, found.rest.length)) isLinked = false;
-      }
+      if (found.rest && !(await this.#takeRest(copy, found.rest, link))) isLinked = false;
       for (const chunk of found.chunks) {
         if (chunk?.header.birthBefore !== copy.tail!.header.birth) throw new JournalRolledBack();
-        const whole = await this.#reads.frames(chunk, link);
+        const whole = await this.#reads.whole(chunk, link);
         isLinked &&= whole.isLinked;
-        copy.begin(chunk.header);
-        copy.take(whole.frames);
-        if (await this.#fill(copy, false, chunk.length)) isLinked = false;
+        takeChunk(copy, chunk.header, whole.content);
+        if (whole.content instanceof Uint8Array && (await this.#fill(copy, false, chunk.length))) isLinked = false;
         taken += copy.tail!.events.count;
         // The window begins before the end of the last chunk, so it needs all chunks that follow.
         if (copy.exceeds(maxBytes, taken)) throw new WindowTooLarge();
@@ -127,6 +123,21 @@ export class JournalReader {
     if (birthBefore !== copy.tail!.header.birth) throw new JournalRolledBack();
     this.#begin(copy, cut);
     return isLinked;
+  }
+
+  /** Adds the rest of the last chunk, which is closed. Returns whether it was found together with the link. */
+  async #takeRest(copy: JournalCopy, rest: JournalAnswer, link: Known): Promise<boolean> {
+    const { header, length, bytes, continued } = rest;
+    const isSealed = isSealedFormOf(copy.tail!.header, rest);
+    if (!isSealed || continued) copy.tail!.header = header!;
+    if (isSealed && continued) return true;
+    if (isSealed) {
+      const { content, isLinked } = await this.#reads.whole({ header: header!, length, bytes }, link);
+      copy.takeSealed(content as SealedChunk);
+      return isLinked;
+    }
+    copy.take(bytes);
+    return !(await this.#fill(copy, false, length));
   }
 
   /**
@@ -142,27 +153,27 @@ export class JournalReader {
     maxBytes: number,
     cut?: JournalAnswer,
   ): Promise<boolean> {
-    const older: RawChunk[] = [];
+    const older: FoundChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
     let room = Math.floor(maxBytes / bytesPerEvent(first.valueType));
     let isLinked = true;
     const take = async (chunk: ClosedChunk) => {
-      const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
+      const { content, isLinked: isWhole } = await this.#reads.whole(chunk, link);
       isLinked &&= isWhole;
-      older.push({ header: chunk.header, frames });
-      uncounted.push(frames);
+      older.push({ header: chunk.header, content });
+      if (content instanceof Uint8Array) uncounted.push(content);
+      else room -= content.count;
       // Counts all frames, but only if they may be too many.
-      if (uncounted.reduce((sum, { length }) => sum + length, 0) > MIN_EVENT_BYTES * room) {
+      if (uncounted.reduce((sum, { length }) => sum + length, 0) > MIN_EVENT_BYTES * room)
         for (const each of uncounted.splice(0)) room -= countEvents(each, first.valueType);
-        if (room < 0) throw new WindowTooLarge();
-      }
+      if (room < 0) throw new WindowTooLarge();
       oldest = chunk.header;
     };
     for (const chunk of cut?.closedChunks?.linkedTo(first, fromMs) ?? []) await take(chunk);
     let missing = needsOlder(oldest, fromMs) && cut?.closedChunks?.isOver(oldest, cut.nowMs) === true;
     while (!missing && needsOlder(oldest, fromMs)) {
-      const count = chunksPerTurn(older.at(-1)?.frames.length ?? length);
+      const count = chunksPerTurn(sizeOf(older.at(-1)) ?? length);
       const found = await this.#reads.find(oldest.number - count, count, link);
       isLinked &&= found.isLinked;
       for (const chunk of found.chunks.reverse()) {
@@ -173,11 +184,10 @@ export class JournalReader {
         await take(chunk);
       }
     }
-    let leftBytes = older.reduce((sum, { frames }) => sum + frames.length, 0);
+    let leftBytes = older.reduce((sum, chunk) => sum + sizeOf(chunk)!, 0);
     for (let chunk = older.pop(); chunk; chunk = older.pop()) {
-      copy.begin(chunk.header);
-      copy.take(chunk.frames);
-      leftBytes -= chunk.frames.length;
+      takeChunk(copy, chunk.header, chunk.content);
+      leftBytes -= sizeOf(chunk)!;
       if (copy.exceeds(maxBytes, undefined, leftBytes)) throw new WindowTooLarge();
     }
     copy.isFirstKnown = missing;
@@ -203,6 +213,17 @@ export class JournalReader {
     }
     return true;
   }
+}
+
+function takeChunk(copy: JournalCopy, header: ChunkHeader, content: ChunkContent): void {
+  copy.begin(header);
+  if (content instanceof SealedChunk) copy.takeSealed(content);
+  else copy.take(content);
+}
+
+function sizeOf(chunk: FoundChunk | undefined): number | undefined {
+  const { content } = chunk ?? {};
+  return content instanceof SealedChunk ? content.sizeBytes : content?.length;
 }
 
 /** The chunk of an answer as a link. */

@@ -19,6 +19,15 @@ import { closedKey } from "./rotate.ts";
 /** Each call is sent alone: one may occupy the server for about 40 ms, and other clients are served before the next. */
 export const MAX_CALL_BYTES = 1;
 
+/** How a step asks for parts of closed chunks instead of whole ones. */
+interface PartsOfChunks<L extends Lookback> {
+  encode(lookback: L): Uint8Array;
+  /** `rawCreatedMs`: creation of the next chunk that is not sealed. */
+  partOf(chunk: ChunkBytes, lookback: L, fromMs: number, presentMs: number, rawCreatedMs: number): Uint8Array;
+}
+
+const WHOLE: PartsOfChunks<Lookback> = { encode: encodeLookback, partOf: ({ bytes }) => bytes };
+
 /** Reads a window for a reader without a copy. lua/journal/closed-chunks.lua states the rules. */
 export const readWindow: StepOfArguments<Lookback, JournalAnswer> = /* @__PURE__ */ withClosedChunks<
   undefined,
@@ -41,11 +50,13 @@ export const appendAndReadWindow: StepOfArguments<AppendAndReadWindow, JournalAn
     (input) => [input, input.lookback],
   );
 
-function withClosedChunks<Inner, Input>(
+/** A step that also answers with the closed chunks of a window. `partsOf` gives the input of `step`, and the window. */
+export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
   step: StepOfArguments<Inner, JournalAnswer>,
   name: string,
   script: StepOfArguments<Inner, JournalAnswer>["script"],
-  partsOf: (input: Input) => [Inner, Lookback],
+  partsOf: (input: Input) => [Inner, L],
+  { encode, partOf }: PartsOfChunks<L> = WHOLE,
 ): StepOfArguments<Input, JournalAnswer> {
   return {
     name,
@@ -56,7 +67,7 @@ function withClosedChunks<Inner, Input>(
     maxBytes: MAX_CALL_BYTES,
     encode(input): Argument[] {
       const [inner, lookback] = partsOf(input);
-      return [...step.encode(inner), encodeLookback(lookback)];
+      return [...step.encode(inner), encode(lookback)];
     },
     decode(reply) {
       const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);
@@ -70,7 +81,8 @@ function withClosedChunks<Inner, Input>(
       const [inner, lookback] = partsOf(input);
       const answer = step.local(keys, key, inner, nowMs);
       const isJournal = answer.status === STATUS.done && answer.header !== undefined;
-      return { ...answer, closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback) : undefined };
+      const part = (chunk: ChunkBytes, ...times: [number, number, number]) => partOf(chunk, lookback, ...times);
+      return { ...answer, closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback, part) : undefined };
     },
   };
 }
@@ -80,21 +92,25 @@ function closedChunksOf(
   key: string,
   { header, nowMs, length }: JournalAnswer,
   lookback: Lookback,
+  partOf: (chunk: ChunkBytes, fromMs: number, presentMs: number, rawCreatedMs: number) => Uint8Array,
 ): ClosedChunks {
   const chunks: ClosedChunk[] = [];
   let next = header!;
   let isMissing = false;
   let sizeBytes = length;
-  const fromMs = Math.min(lookback.fromMs, seriesNowMs(next, nowMs) - lookback.spanMs);
+  const presentMs = seriesNowMs(next, nowMs);
+  const fromMs = Math.min(lookback.fromMs, presentMs - lookback.spanMs);
+  let rawCreatedMs = next.createdMs;
   let { number } = next;
   while (needsOlder(next, fromMs) && chunks.length < constants.maxClosedChunks) {
     const found = keys.find(closedKey(key, --number));
     isMissing = found === undefined;
     if (!(found instanceof ChunkBytes)) break;
-    sizeBytes += found.length;
-    if (found.length < HEADER_BYTES || sizeBytes > lookback.maxBytes) break;
-    const { bytes } = found;
+    const bytes = partOf(found, fromMs, presentMs, rawCreatedMs);
+    sizeBytes += bytes.length;
+    if (bytes.length < HEADER_BYTES || sizeBytes > lookback.maxBytes) break;
     next = found.header;
+    if (next.format === constants.format) rawCreatedMs = next.createdMs;
     chunks.push({ header: next, length: bytes.length, bytes });
   }
   return new ClosedChunks(chunks, isMissing);

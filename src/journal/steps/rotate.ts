@@ -54,7 +54,10 @@ export const rotate: Operation<Rotate, JournalAnswer> = {
   },
 };
 
-/** A failover may undo the request. Its repetition then closes a longer chunk, and the next one must have another birth. */
+/**
+ * A failover may undo the request. Its repetition then closes another chunk, and the next one must have another birth, also if
+ * the chunk lost as many bytes as milliseconds went by.
+ */
 function birthOf(drawn: number, stampMs: number, length: number): number {
-  return (drawn + (stampMs % 2 ** 32) + length) % 2 ** 32 || 1;
+  return (drawn + (stampMs % 2 ** 32) + 65_537 * length) % 2 ** 32 || 1;
 }

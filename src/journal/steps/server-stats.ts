@@ -25,8 +25,8 @@ export interface ServerStats {
   percentiles: readonly number[];
 }
 
-/** The statuses of append, read and rotate, and two more. */
-export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8 } as const;
+/** The statuses of append, read and rotate, and three more. */
+export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8, sealed: 9 } as const;
 
 /** For at most 7 closed chunks. Each key costs Redis time, and all calls of an operation have the same number of keys. */
 export const serverStats = /* @__PURE__ */ statsOver("summary/server-stats", serverStatsScript);
@@ -123,9 +123,14 @@ function gather(
     }
     const older = keys.get(closedKey(key, newest! - place)) as ChunkBytes | undefined;
     if (!older) return { status: SERVER_STATUS.done, missing: true, chunks };
-    if (older.header.format !== constants.format)
-      throw corruptError(closedKey(key, newest! - place), `it is not a journal of format ${constants.format}`);
-    if (older.header.birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
+    const { format, birth } = older.header;
+    if (format !== constants.format && format !== constants.sealedFormat)
+      throw corruptError(
+        closedKey(key, newest! - place),
+        `it is not a journal of format ${constants.format} or ${constants.sealedFormat}`,
+      );
+    if (birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
+    if (format === constants.sealedFormat) return { status: SERVER_STATUS.sealed, missing: false, chunks };
     chunk = older;
   }
 }

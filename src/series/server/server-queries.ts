@@ -2,16 +2,16 @@ import { deferred } from "../../async/deferred.ts";
 import { corruptError, OrielError } from "../../errors.ts";
 import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
 import { constants } from "../../journal/format/constants.ts";
-import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { ServerAnswer } from "../../journal/steps/server-answer.ts";
 import { SERVER_STATUS, serverStats, serverStatsFar } from "../../journal/steps/server-stats.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";
-import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
+import { statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { QueryStrategy } from "../pending-query.ts";
 import { isUnreachable } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
+import { type LossTracker, OutlineStats } from "./outline-stats.ts";
 import { ServerFold } from "./server-fold.ts";
 
 /** A query is sent again if the open chunk was closed before it arrived, because it then needs other chunks. */
@@ -29,26 +29,31 @@ export interface ServerQueue {
   askServer(query: ServerQuery): void;
 }
 
-/** Exact answers, computed inside the store. This process caches no copy for them. */
+/** The window has events in sealed chunks, and their outlines do not suffice. */
+class UnreadableWindow extends Error {}
+
+/**
+ * Exact answers, computed inside the store. If chunks of the window are sealed, this process computes them from outlines, and in
+ * rare cases from its copy of the journal.
+ */
 export class ServerQueries implements QueryStrategy {
   readonly #queue: ServerQueue;
+  readonly #exact: QueryStrategy;
 
-  constructor(queue: ServerQueue) {
+  constructor(queue: ServerQueue, exact: QueryStrategy) {
     this.#queue = queue;
+    this.#exact = exact;
   }
 
   stats(query: StatsQuery): Promise<WindowStats> {
     const { promise, resolve, reject } = deferred<WindowStats>();
-    this.#queue.askServer({ query, resolve, fail: reject });
+    const fail = (error: unknown) => {
+      if (error instanceof UnreadableWindow) this.#exact.stats(query).then(resolve, reject);
+      else reject(error);
+    };
+    this.#queue.askServer({ query, resolve, fail });
     return promise;
   }
-}
-
-/** Knows the events that the journal lost. */
-export interface LossTracker {
-  readonly rollbacks: Rollbacks;
-  /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
-  missingReason(fromMs: number): Degraded | undefined;
 }
 
 /** Requests statistics that the store computes. */
@@ -57,6 +62,9 @@ export class ServerStats {
   readonly #key: string;
   readonly #settings: SeriesSettings;
   readonly #losses: LossTracker;
+  readonly #outlines: OutlineStats;
+  /** Windows that go back this far, in ms, turned out to have sealed chunks. */
+  #sealedMs: number;
   #newest: number | undefined;
   /** Windows that go back this far, in ms, turned out to need many chunks. */
   #farMs = Number.POSITIVE_INFINITY;
@@ -67,6 +75,8 @@ export class ServerStats {
     this.#key = key;
     this.#settings = settings;
     this.#losses = losses;
+    this.#outlines = new OutlineStats(store, key, settings, losses);
+    this.#sealedMs = settings.isSealing ? 0 : Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -97,9 +107,14 @@ export class ServerStats {
   /** One round trip. The first query, and one after a chunk was closed, takes another. */
   async #stats(query: StatsQuery): Promise<WindowStats> {
     const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
+    if (this.#reachMs(query) >= this.#sealedMs) return this.#fromOutlines(query);
     const { rollbacks } = this.#losses;
     const before = rollbacks.seen;
     const answer = await this.#ask(query, percentiles);
+    if (answer.status === SERVER_STATUS.sealed) {
+      this.#sealedMs = Math.min(this.#sealedMs, this.#reachMs(query));
+      return this.#fromOutlines(query);
+    }
     rollbacks.see(answer, before);
     const { header, nowMs, moments, ordered } = answer;
     const toMs = query.atMs ?? (header ? seriesNowMs(header, nowMs) : nowMs);
@@ -109,10 +124,22 @@ export class ServerStats {
     return statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
   }
 
+  /** Two round trips, seldom three. */
+  async #fromOutlines(query: StatsQuery): Promise<WindowStats> {
+    const stats = await this.#outlines.stats(query);
+    if (!stats) throw new UnreadableWindow();
+    return stats;
+  }
+
+  /** How far the window goes back from the present, ms. */
+  #reachMs({ spanMs, atMs }: StatsQuery): number {
+    return spanMs + (atMs === undefined ? 0 : Math.max(0, this.#nowMs - atMs));
+  }
+
   async #ask(query: StatsQuery, percentiles: readonly number[]): Promise<ServerAnswer> {
     const { valueType, clock } = this.#settings;
     const { closed, spanMs, atMs } = query;
-    const reachMs = spanMs + (atMs === undefined ? 0 : Math.max(0, this.#nowMs - atMs));
+    const reachMs = this.#reachMs(query);
     let wasUnlinked = false;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const input = { valueType, clock, closed, spanMs, atMs, newest: this.#newest, percentiles };
@@ -126,6 +153,7 @@ export class ServerStats {
       switch (answer.status) {
         case SERVER_STATUS.done:
         case SERVER_STATUS.missing:
+        case SERVER_STATUS.sealed:
           return answer;
         case SERVER_STATUS.foreign:
           throw corruptError(this.#key, `it is no journal of format ${constants.format}`);

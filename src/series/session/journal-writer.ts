@@ -1,3 +1,4 @@
+import { endsWithRequest } from "../../async/of-request.ts";
 import { OrielError } from "../../errors.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
@@ -14,6 +15,7 @@ import type { RunOptions, Store } from "../../store/contract.ts";
 import { refused, unsent } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
+import { Sealing } from "./sealing.ts";
 
 /** The store's answer to a batch. Without verdicts, all of it was written. */
 export type AppendAnswer = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
@@ -30,6 +32,7 @@ export class JournalWriter {
   /** At the last answer the open chunk existed and was not too long. */
   #isNormal = false;
   #rotation: Promise<void> | undefined;
+  readonly #sealing: Sealing | undefined;
 
   constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, time: ServerTime) {
     this.#store = store;
@@ -37,6 +40,8 @@ export class JournalWriter {
     this.#settings = settings;
     this.#reader = reader;
     this.#time = time;
+    // A Worker does nothing after its request. Another process seals its chunks.
+    if (settings.isSealing && !endsWithRequest) this.#sealing = new Sealing(store, key, settings.entropy);
   }
 
   /** The event of a batch of one undated event, if the open chunk was in its normal state at the last answer. */
@@ -95,16 +100,26 @@ export class JournalWriter {
   see({ header, length, nowMs }: Seen): void {
     this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes;
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
-    if (length < constants.rotateBytes && nowMs - header.createdMs < header.chunkMs) return;
+    const maxBytes = this.#sealing ? constants.sealedRotateBytes : constants.rotateBytes;
+    if (length < maxBytes && nowMs - header.createdMs < header.chunkMs) return;
     const end = () => {
       this.#rotation = undefined;
     };
-    this.#rotation = this.#rotate(header).then(end, end);
+    const { number } = header;
+    this.#rotation = this.#rotate(header)
+      .then(() => this.#sealing?.closed(number))
+      .then(end, end);
   }
 
   /** Waits for a chunk that is being closed. Never rejects. */
   async rotated(): Promise<void> {
     await this.#rotation;
+  }
+
+  /** Waits for what runs in the background, and begins no more of it. Never rejects. */
+  async close(): Promise<void> {
+    await this.rotated();
+    await this.#sealing?.close();
   }
 
   async #append(

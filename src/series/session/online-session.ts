@@ -70,7 +70,7 @@ export class OnlineSession implements Session {
   }
 
   async close(): Promise<void> {
-    await this.#writer.rotated();
+    await this.#writer.close();
     this.view.clear();
   }
 }

@@ -25,7 +25,7 @@ export class SeriesSession implements OneAtATime {
     this.#key = store.keyOf(name);
     this.loop = new CommitLoop(store, this.#key, settings, time, place);
     this.exact = new ExactQueries(this.loop, settings.nan);
-    this.onServer = new ServerQueries(this.loop);
+    this.onServer = new ServerQueries(this.loop, this.exact);
     this.approximate = new ApproximateQueries(store, this.#key, settings, time, this.loop, this.exact);
   }
 

@@ -138,7 +138,7 @@ export class Segment {
   }
 
   /** Adds every event inside the window to `fold`. */
-  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+  collect(fold: Pick<Fold, "add">, fromMs: number, toMs: number, closed: Closed): void {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return;
     const run = this.runIfInside(fromMs, toMs, closed);
     if (run) {
@@ -184,7 +184,7 @@ export class Segment {
   }
 
   /** Adds the events of a block whose ticks are from `first` to `last`, both included. */
-  #visit(level: number, index: number, fold: Fold, first: number, last: number): void {
+  #visit(level: number, index: number, fold: Pick<Fold, "add">, first: number, last: number): void {
     const size = EVENTS_PER_LEAF * BRANCH ** level;
     const start = index * size;
     if (start >= this.count) return;
@@ -220,7 +220,7 @@ export class Segment {
     return block;
   }
 
-  #addLeaf(fold: Fold, start: number, end: number, first: number, last: number): void {
+  #addLeaf(fold: Pick<Fold, "add">, start: number, end: number, first: number, last: number): void {
     let leaf = this.#leaves.get(start);
     if (!leaf) {
       // The edges have left most of these leaves. If an edge returns, its leaf is computed again.

@@ -87,6 +87,20 @@ export class Segments {
     }
   }
 
+  /** Whether the events from index `from` on are these, to the bit. There is one time for each. */
+  hasAt(from: number, times: Float64Array, values: Column): boolean {
+    let first = 0;
+    let i = 0;
+    for (const segment of this.list) {
+      for (; i < times.length && from + i < first + segment.count; i++) {
+        const at = from + i - first;
+        if (segment.timeAt(at) !== times[i] || !Object.is(segment.values[at], values[i])) return false;
+      }
+      first += segment.count;
+    }
+    return i === times.length;
+  }
+
   /** Drops the segments whose events are all before `ms`. Returns false if there is none. */
   dropBefore(ms: number): boolean {
     if (!this.list.some(({ latestMs }) => latestMs < ms)) return false;

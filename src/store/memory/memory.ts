@@ -54,6 +54,17 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
   const listeners = storeListeners("memoryStore");
   const health: StoreHealth = { state: "up", since: Date.now(), reason: undefined, address: undefined };
   let closed = false;
+  /** The calls of one turn that no other step came between. */
+  let turn: object | undefined;
+  const turnOf = ({ ranIn }: RunOptions): void => {
+    if (!turn) {
+      turn = {};
+      queueMicrotask(() => {
+        turn = undefined;
+      });
+    }
+    ranIn!(turn);
+  };
 
   return {
     monotonic: injected ?? (() => performance.now()),
@@ -82,6 +93,8 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       try {
         const output = entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
         runOptions?.ranOnce?.();
+        if (runOptions?.ranIn) turnOf(runOptions);
+        else turn = undefined;
         // The first call of each ms counts as a turn. A call of the listener is in the same ms.
         if (nowMs !== turnMs) {
           turnMs = nowMs;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HEADER_BYTES, readHeader } from "../../../src/journal/format/chunk.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../../src/journal/format/frames.ts";
+import { SEALED, type Seal, seal } from "../../../src/journal/sealed/steps/seal.ts";
 import { append } from "../../../src/journal/steps/append.ts";
 import { deleteChunk } from "../../../src/journal/steps/delete.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
-import { SEALED, type Seal, seal } from "../../../src/journal/steps/seal.ts";
 import { runs, seen } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 

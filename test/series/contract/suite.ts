@@ -6,6 +6,7 @@ import { answersSuite } from "./suite-answers.ts";
 import { clockSuite } from "./suite-clock.ts";
 import { policySuite } from "./suite-policies.ts";
 import { refusalSuite } from "./suite-refusals.ts";
+import { sealedSuite } from "./suite-sealed.ts";
 
 /** The promises of a series, over one store and one kernel, on a stepped clock. */
 export function windowSuite(name: string, kernel: KernelName, open: () => Promise<OpenStore>): void {
@@ -33,5 +34,6 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     policySuite(stage);
     clockSuite(stage);
     refusalSuite(stage);
+    sealedSuite(stage);
   });
 }

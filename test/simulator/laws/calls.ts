@@ -12,6 +12,8 @@ export interface Query {
   readonly atMs?: number | undefined;
   /** The rank error that the caller accepts. */
   readonly rankError?: number;
+  /** The percentiles are numbers of the window, by the method inverted_cdf. */
+  readonly hasRanks?: boolean;
 }
 
 /** The predictable part of the answer of a statistics call. `values` answers events instead. */
@@ -213,9 +215,12 @@ export class Calls {
   }
 }
 
-function agrees(reported: Reported, truth: Expected, { rankError }: Query): boolean {
+function agrees(reported: Reported, truth: Expected, { rankError, hasRanks }: Query): boolean {
   const { count, sum, values } = truth;
   if (reported.approximate && reported.approximate.rankError > 0) return isNear(reported as Nearly, rankError!, truth);
+  const rank = (p: number) => values[Math.max(0, Math.ceil((p / 100) * count) - 1)];
+  if (hasRanks && count > 0)
+    for (const [p, value] of Object.entries(reported.percentiles)) if (rank(Number(p)) !== value) return false;
   return (
     reported.count === count &&
     reported.sum === sum &&

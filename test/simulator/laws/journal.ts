@@ -1,3 +1,5 @@
+import { eventsOfSealed } from "../subject.ts";
+
 /**
  * The journal's bytes, read as the format says and by nobody's code but this file's.
  *
@@ -88,4 +90,13 @@ function parseFrame(view: DataView, at: number, createdMs: number, isDouble: boo
   }
   const id = `${view.getUint32(at + 4, true)}:${view.getUint32(at + 8, true)}`;
   return { frame: { id, stampMs, events }, sizeBytes: valuesAt + count * (isDouble ? 8 : 4) };
+}
+
+/** The events of a sealed chunk, in order, and its header, which is that of the raw chunk but for the format. */
+export function parseSealed(bytes: Uint8Array): { chunk: Omit<Chunk, "frames">; events: JournalEvent[] } {
+  if (bytes[0] !== 2) throw new Error(`chunk format ${bytes[0]}`);
+  const raw = bytes.slice(0, CHUNK_HEADER_BYTES);
+  raw[0] = 1;
+  const { frames: _none, ...chunk } = parseChunk(raw);
+  return { chunk, events: eventsOfSealed(bytes) };
 }

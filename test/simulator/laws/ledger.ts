@@ -2,6 +2,7 @@ import { summaryKey } from "../subject.ts";
 import type { SimServer, Step, Version } from "../world/server.ts";
 import type { World } from "../world/world.ts";
 import { type Chunk, parseChunk } from "./journal.ts";
+import { judgeSeal, parseEither } from "./seals.ts";
 import { eventsOf, type Snapshot } from "./truth.ts";
 
 /** An event that the server has taken, and what became of it since. */
@@ -20,6 +21,9 @@ export class Ledger {
   readonly fates = new Map<number, Fate>();
   rotationCount = 0;
   deletionCount = 0;
+  sealCount = 0;
+  /** Copies that sealing dropped. */
+  droppedCopies = 0;
   /** Called for each deletion with the step and the deleted values. */
   onDeleted: (step: Step, values: number[]) => void = () => {};
   readonly #world: World;
@@ -139,6 +143,10 @@ export class Ledger {
     this.#step++;
     const chainBefore = this.#chain;
     this.#chain = undefined;
+    if (step.operation === "journal/seal") {
+      this.#sealed(step);
+      return;
+    }
     if (!step.written.includes(this.#key)) {
       for (const chunk of this.#before.values())
         if (step.written.includes(`${this.#key}:${chunk.number}`)) this.#deletedBirths.add(chunk.birth);
@@ -164,6 +172,38 @@ export class Ledger {
         if (known?.state !== "present") this.#present(value, frame.id, atMs, frame.stampMs);
       }
     this.chain();
+  }
+
+  /** A sealed chunk has the header and the events of the raw one, without copies; nothing else changes. */
+  #sealed({ written, previous }: Step): void {
+    this.#step--;
+    for (const key of written) {
+      const version = this.#server.version(key);
+      const before = previous!.get(key);
+      if (!version || !before) {
+        this.#world.violation(`a seal ${version ? "makes" : "removes"} ${key}`);
+        continue;
+      }
+      if (version.expireAtMs !== before.expireAtMs)
+        this.#world.violation(`a seal moves the expiry of ${key} from ${before.expireAtMs} to ${version.expireAtMs}`);
+      const raw = this.#parsed.get(before) ?? parseChunk(this.#bytesOf(before.value));
+      const { chunk, faults, dropped } = judgeSeal(key, raw, this.#bytesOf(version.value), this.#idsBefore(raw));
+      for (const fault of faults) this.#world.violation(fault);
+      this.sealCount++;
+      this.droppedCopies += dropped;
+      this.#parsed.set(version, chunk);
+    }
+    this.chain();
+  }
+
+  #idsBefore(chunk: Chunk): Set<string> {
+    const ids = new Set<string>();
+    for (let one: Chunk | undefined = chunk; one && one.birthBefore !== 0; ) {
+      const before: Chunk | undefined = this.#chunk(`${this.#key}:${one.number - 1}`);
+      one = before?.birth === one.birthBefore ? before : this.#before.get(one.birth);
+      for (const { id } of one?.frames ?? []) ids.add(id);
+    }
+    return ids;
   }
 
   #holds(value: number): boolean {
@@ -197,7 +237,7 @@ export class Ledger {
     this.#validUntilMs = Math.min(this.#validUntilMs, version.expireAtMs);
     let chunk = this.#parsed.get(version);
     if (!chunk) {
-      chunk = parseChunk(this.#bytesOf(version.value));
+      chunk = parseEither(key, this.#bytesOf(version.value));
       this.#parsed.set(version, chunk);
     }
     return chunk;

@@ -11,6 +11,8 @@ export class Tally {
   #rotations = 0;
   #failovers = 0;
   #deletions = 0;
+  #seals = 0;
+  #dropped = 0;
 
   add(outcome: Outcome): void {
     this.schedules++;
@@ -21,6 +23,8 @@ export class Tally {
     this.#near += outcome.near;
     this.#rotations += outcome.rotations;
     this.#failovers += outcome.failovers;
+    this.#seals += outcome.seals;
+    this.#dropped += outcome.droppedCopies;
     this.#deletions += outcome.deletions;
   }
 
@@ -34,7 +38,7 @@ export class Tally {
     return (
       `faults: ${this.schedules} schedules, ${this.#failures}, ` +
       `${this.#acknowledged} events acknowledged, ${this.#answered} queries judged (${this.#degraded} degraded, ${this.#near} from summaries), ` +
-      `${this.#rotations} rotations, ${this.#failovers} failovers, ${this.#deletions} deletions`
+      `${this.#rotations} rotations, ${this.#failovers} failovers, ${this.#deletions} deletions, ${this.#seals} seals, ${this.#dropped} copies dropped by them`
     );
   }
 }

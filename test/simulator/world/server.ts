@@ -19,6 +19,8 @@ export interface Step {
   readonly error?: unknown;
   /** Keys that it wrote or deleted. */
   readonly written: readonly string[];
+  /** What the written keys held before. */
+  readonly previous?: ReadonlyMap<string, Version | undefined>;
 }
 
 interface Entry {
@@ -120,7 +122,12 @@ export class SimServer {
     // Only now: a step may go on filling a value after it has been set.
     for (const one of written()) this.#freeze(one);
     this.#commit(undo);
-    this.#watch({ ...watched, output, written: written() });
+    this.#watch({
+      ...watched,
+      output,
+      written: written(),
+      previous: new Map(undo.map((one) => [one.key, one.previous])),
+    });
     return output;
   }
 

@@ -9,6 +9,7 @@ const SUITES = [
   "counter/contract/twins",
   "fleet/twins",
   "journal/twins/seal-twins",
+  "journal/twins/sealed-reads",
   "journal/twins/server-twins",
   "journal/twins/summary-twins",
   "journal/twins/twins",

@@ -1,5 +1,6 @@
 import * as layout from "../../generated/layouts/journal.ts";
-import { constants } from "./constants.ts";
+import { constants } from "../format/constants.ts";
+import type { FrameRange } from "../format/frame-ranges.ts";
 
 /*
  * Names of the last frames of a sealed chunk, because copies of these frames may follow in later chunks. A range (SEALED_RANGE
@@ -46,17 +47,22 @@ export function encodeNames(frames: readonly NamedFrame[]): Uint8Array {
 export class SealedNames {
   readonly #view: DataView;
   readonly #createdMs: number;
+  readonly #lastStampMs: number;
 
-  private constructor(view: DataView, createdMs: number) {
+  private constructor(view: DataView, createdMs: number, lastStampMs: number) {
     this.#view = view;
     this.#createdMs = createdMs;
+    this.#lastStampMs = lastStampMs;
   }
 
-  /** Undefined if the bytes are not ranges as `encodeNames` makes them. `createdMs`: creation of the chunk, server ms. */
-  static parse(bytes: Uint8Array, createdMs: number): SealedNames | undefined {
+  /**
+   * Undefined if the bytes are not ranges as `encodeNames` makes them. The times are those of the chunk's creation and last
+   * stamp, server ms.
+   */
+  static parse(bytes: Uint8Array, createdMs: number, lastStampMs: number): SealedNames | undefined {
     if (bytes.length % RANGE_BYTES !== 0) return undefined;
     // A copy, because a Buffer's slice would keep the whole reply alive.
-    const names = new SealedNames(new DataView(new Uint8Array(bytes).buffer), createdMs);
+    const names = new SealedNames(new DataView(new Uint8Array(bytes).buffer), createdMs, lastStampMs);
     let lastProducer = -1;
     let next = 0;
     for (let i = 0; i < names.rangeCount; i++) {
@@ -71,6 +77,31 @@ export class SealedNames {
 
   get rangeCount(): number {
     return this.#view.byteLength / RANGE_BYTES;
+  }
+
+  get sizeBytes(): number {
+    return this.#view.byteLength;
+  }
+
+  /** Whether a copy of one of these frames can be stamped at `stampMs` or later. */
+  reach(stampMs: number): boolean {
+    return stampMs - this.#lastStampMs < constants.dedupeMs;
+  }
+
+  /**
+   * The ranges with a frame stamped after `sinceMs`. The first stamp of a range is unknown: `firstMs` is the earliest that it
+   * can be, so whoever reads these ranges recognises fewer copies for certain, and never a wrong one.
+   */
+  *ranges(sinceMs: number): Generator<FrameRange> {
+    const firstMs = Math.max(this.#createdMs, this.#lastStampMs - constants.dedupeMs);
+    for (let i = 0; i < this.rangeCount; i++)
+      if (this.#lastMsOf(i) > sinceMs)
+        yield {
+          producer: this.#producerOf(i),
+          first: this.#firstOf(i),
+          count: this.#endOf(i) - this.#firstOf(i),
+          firstMs,
+        };
   }
 
   /**
@@ -91,8 +122,12 @@ export class SealedNames {
     }
     const i = low - 1;
     if (i < 0 || this.#producerOf(i) !== wanted || place >= this.#endOf(i)) return false;
-    const since = this.#view.getUint32(i * RANGE_BYTES + layout.SEALED_RANGE_LAST_SINCE_CREATION_MS_AT, true);
-    return stampMs - (this.#createdMs + since) < constants.dedupeMs;
+    return stampMs - this.#lastMsOf(i) < constants.dedupeMs;
+  }
+
+  #lastMsOf(i: number): number {
+    const at = i * RANGE_BYTES + layout.SEALED_RANGE_LAST_SINCE_CREATION_MS_AT;
+    return this.#createdMs + this.#view.getUint32(at, true);
   }
 
   #producerOf(i: number): number {

@@ -1,9 +1,9 @@
-import { sealScript } from "../../generated/scripts/journal.ts";
-import type { Operation } from "../../store/contract.ts";
-import { expiryOf, HEADER_BYTES, readHeader } from "../format/chunk.ts";
-import { ChunkBytes } from "../format/chunk-bytes.ts";
-import { constants } from "../format/constants.ts";
-import { closedKey } from "./rotate.ts";
+import { sealScript } from "../../../generated/scripts/journal.ts";
+import type { Operation } from "../../../store/contract.ts";
+import { expiryOf, HEADER_BYTES, readHeader } from "../../format/chunk.ts";
+import { ChunkBytes } from "../../format/chunk-bytes.ts";
+import { constants } from "../../format/constants.ts";
+import { closedKey } from "../../steps/rotate.ts";
 
 export const SEALED = { done: 0, missing: 1, already: 2, another: 3, notSmaller: 4 } as const;
 

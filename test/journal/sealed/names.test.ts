@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { constants } from "../../src/journal/format/constants.ts";
-import { Dedupe } from "../../src/journal/format/dedupe.ts";
-import { encodeNames, type NamedFrame, SealedNames } from "../../src/journal/format/sealed-names.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
+import { Dedupe } from "../../../src/journal/format/dedupe.ts";
+import { encodeNames, type NamedFrame, SealedNames } from "../../../src/journal/sealed/names.ts";
 
 const CREATED_MS = 1e12;
 const u32 = fc.oneof(fc.nat(6), fc.integer({ min: 0xffff_fff8, max: 0xffff_ffff }));
 const namedFrame = fc.record({ producer: u32, sequence: u32, sinceCreationMs: fc.nat(60_000) });
 
 function parsed(frames: readonly NamedFrame[]): SealedNames {
-  return SealedNames.parse(encodeNames(frames), CREATED_MS)!;
+  return SealedNames.parse(encodeNames(frames), CREATED_MS, CREATED_MS + 60_000)!;
 }
 
 describe("against the frames themselves", () => {
@@ -126,7 +126,7 @@ describe("damaged bytes", () => {
     ["ranges that overlap", bytesOf(range(1, 1, 5), range(1, 3, 5))],
     ["ranges that meet", bytesOf(range(1, 1, 5), range(1, 6, 5))],
   ])("%s is refused", (_what, bytes) => {
-    expect(SealedNames.parse(bytes, CREATED_MS)).toBeUndefined();
+    expect(SealedNames.parse(bytes, CREATED_MS, CREATED_MS + 60_000)).toBeUndefined();
   });
 
   test("whatever is accepted is what encodeNames makes of the same names", () => {
@@ -135,7 +135,7 @@ describe("damaged bytes", () => {
     fc.assert(
       fc.property(hostile, (ranges) => {
         const bytes = bytesOf(...ranges);
-        const names = SealedNames.parse(bytes, CREATED_MS);
+        const names = SealedNames.parse(bytes, CREATED_MS, CREATED_MS + 60_000);
         const isSmall = ranges.every(([, , count]) => count <= 4);
         if (!names || !isSmall) return;
         const frames = ranges.flatMap(([producer, first, count, sinceCreationMs]) =>
@@ -152,7 +152,7 @@ describe("damaged bytes", () => {
   test("any bytes are parsed or refused, and searched without an error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), u32, u32, (bytes, producer, sequence) => {
-        const names = SealedNames.parse(bytes, CREATED_MS);
+        const names = SealedNames.parse(bytes, CREATED_MS, CREATED_MS + 60_000);
         expect([true, false, undefined]).toContain(names?.holds(producer, sequence, CREATED_MS));
       }),
     );

@@ -1,0 +1,142 @@
+import { BLOCK_BYTES, FORM, TOTALS_BYTES } from "../../generated/layouts/block.ts";
+import * as layout from "../../generated/layouts/journal.ts";
+import { exceptionsOf, outlineOf } from "../../kernel/blocks/block.ts";
+import type { BlockHead, BlockTotals, Outline } from "../../kernel/blocks/contract.ts";
+import { readHead } from "../../kernel/blocks/head.ts";
+import { readTotals } from "../../kernel/blocks/totals.ts";
+import type { Column, Summary } from "../../kernel/contract.ts";
+import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
+import { DamagedChunk } from "../steps/corrupt.ts";
+import { CHECKSUM_BYTES, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
+import { SealedNames } from "./names.ts";
+
+/** A block of a chunk of which only the outline is here. */
+export interface OutlinedBlock {
+  readonly head: BlockHead;
+  readonly headBytes: Uint8Array;
+  readonly checksum: number;
+  /** Only in a chunk that an edge of the window cuts. */
+  readonly totals: BlockTotals | undefined;
+  readonly totalsBytes: Uint8Array | undefined;
+  /** Where its body, order and times begin in the chunk. */
+  readonly at: number;
+}
+
+/** The beginning of a sealed chunk, as far as `read-outlines` returns it. */
+export class ChunkOutline {
+  readonly header: ChunkHeader;
+  readonly checksum: number;
+  readonly count: number;
+  readonly earliestMs: number;
+  readonly latestMs: number;
+  readonly summary: Summary;
+  /** Undefined if the answer ends before them. */
+  readonly names: SealedNames | undefined;
+  /** Empty if the answer ends before them. */
+  readonly blocks: readonly OutlinedBlock[];
+
+  private constructor(bytes: Uint8Array, header: ChunkHeader) {
+    const damaged = (what: string) => new DamagedChunk(header.number, what);
+    if (bytes.length < SEALED_FIXED_BYTES) throw damaged(`has ${bytes.length} bytes`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset + HEADER_BYTES, layout.SEALED_BYTES);
+    const u32 = (at: number) => view.getUint32(at, true);
+    const blockCount = u32(layout.SEALED_BLOCK_COUNT_AT);
+    const [totalsAt, namesAt, blocksAt] = [
+      u32(layout.SEALED_TOTALS_PLACE_AT),
+      u32(layout.SEALED_NAMES_PLACE_AT),
+      u32(layout.SEALED_BLOCKS_PLACE_AT),
+    ];
+    const isOrdered =
+      SEALED_FIXED_BYTES + (BLOCK_BYTES + CHECKSUM_BYTES) * blockCount <= totalsAt &&
+      totalsAt + TOTALS_BYTES * blockCount === namesAt &&
+      namesAt <= blocksAt;
+    const isWhole = [SEALED_FIXED_BYTES, totalsAt, blocksAt].includes(bytes.length);
+    if (!isOrdered || !isWhole) throw damaged("has parts at impossible places");
+    this.header = header;
+    this.checksum = u32(layout.SEALED_CHECKSUM_AT);
+    this.count = u32(layout.SEALED_COUNT_AT);
+    this.earliestMs = view.getFloat64(layout.SEALED_EARLIEST_MS_AT, true);
+    this.latestMs = view.getFloat64(layout.SEALED_LATEST_MS_AT, true);
+    this.summary = summaryOf(view, this.count);
+    const hasNames = bytes.length === blocksAt;
+    this.names = hasNames
+      ? SealedNames.parse(bytes.subarray(namesAt, blocksAt), header.createdMs, header.lastStampMs)
+      : undefined;
+    if (hasNames && !this.names) throw damaged("has damaged names");
+    const hasBlocks = bytes.length > SEALED_FIXED_BYTES || blockCount === 0;
+    const places = { blockCount, totalsAt, namesAt, blocksAt };
+    this.blocks = hasBlocks ? blocksOf(bytes, places, header) : [];
+    const { length } = this.blocks;
+    if (length > 0 && this.blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count)
+      throw damaged("has other events");
+  }
+
+  /** `bytes`: as read-outlines answered them. Throws CORRUPT. */
+  static parse(bytes: Uint8Array): ChunkOutline {
+    return new ChunkOutline(bytes, readHeader(bytes));
+  }
+}
+
+interface Places {
+  blockCount: number;
+  totalsAt: number;
+  namesAt: number;
+  blocksAt: number;
+}
+
+function blocksOf(bytes: Uint8Array, places: Places, { valueType, number }: ChunkHeader): OutlinedBlock[] {
+  const { blockCount, totalsAt, namesAt, blocksAt } = places;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const checksumsAt = totalsAt - CHECKSUM_BYTES * blockCount;
+  const hasTotals = bytes.length >= namesAt && bytes.length > totalsAt;
+  let headAt = SEALED_FIXED_BYTES;
+  let at = blocksAt;
+  return Array.from({ length: blockCount }, (_, i): OutlinedBlock => {
+    const head = readHead(bytes.subarray(headAt, checksumsAt));
+    if (head.wide !== (valueType === 1)) throw new DamagedChunk(number, `has a damaged block ${i}: another value type`);
+    const totalsBytes = hasTotals
+      ? bytes.subarray(totalsAt + TOTALS_BYTES * i, totalsAt + TOTALS_BYTES * (i + 1))
+      : undefined;
+    const block = {
+      head,
+      headBytes: bytes.subarray(headAt, headAt + head.headBytes),
+      checksum: view.getUint32(checksumsAt + CHECKSUM_BYTES * i, true),
+      totals: totalsBytes && readTotals(head, totalsBytes),
+      totalsBytes,
+      at,
+    };
+    headAt += head.headBytes;
+    at += head.bodyBytes + head.orderBytes + head.timesBytes;
+    return block;
+  });
+}
+
+function summaryOf(view: DataView, count: number): Summary {
+  return {
+    count,
+    nanCount: view.getUint32(layout.SEALED_NAN_COUNT_AT, true),
+    positiveInfinityCount: view.getUint32(layout.SEALED_POSITIVE_INFINITY_COUNT_AT, true),
+    negativeInfinityCount: view.getUint32(layout.SEALED_NEGATIVE_INFINITY_COUNT_AT, true),
+    sumHigh: view.getFloat64(layout.SEALED_SUM_HIGH_AT, true),
+    sumLow: view.getFloat64(layout.SEALED_SUM_LOW_AT, true),
+    m2: view.getFloat64(layout.SEALED_M2_AT, true),
+    min: view.getFloat64(layout.SEALED_MIN_AT, true),
+    max: view.getFloat64(layout.SEALED_MAX_AT, true),
+  };
+}
+
+/** Values of a block that are known from its head, and groups of others. NaN is left out. */
+export interface BlockRanks {
+  /** Values outside groups. */
+  readonly exceptions: Column;
+  readonly outline: Outline;
+  /** Number of values in groups. */
+  readonly regular: number;
+}
+
+/** Undefined if the head does not say where its numbers are: values are raw, or NaN stand among them. */
+export function ranksOf({ head, headBytes }: OutlinedBlock): BlockRanks | undefined {
+  if (head.form === FORM.raw || (head.form === FORM.bits && head.nanCount > 0)) return undefined;
+  const exceptions = exceptionsOf(head, headBytes).filter((value) => !Number.isNaN(value));
+  return { exceptions, outline: outlineOf(head, headBytes), regular: head.count - head.exceptions };
+}

@@ -1,0 +1,201 @@
+import { GROUP } from "../../generated/layouts/block.ts";
+import { decodeGroups } from "../../kernel/blocks/block.ts";
+import type { BlockCodec } from "../../kernel/blocks/contract.ts";
+import { activeKernel } from "../../kernel/choose.ts";
+import type { Column } from "../../kernel/contract.ts";
+import { type BlockRanks, type OutlinedBlock, ranksOf } from "./outline.ts";
+
+/** Groups `first` to `last` - 1 of a block, and their bytes in its body. */
+export interface Groups {
+  first: number;
+  last: number;
+  from: number;
+  length: number;
+}
+
+/** The values of some groups of a block, ascending. */
+interface Fetched extends Groups {
+  values: Column;
+}
+
+interface SearchedBlock extends BlockRanks {
+  readonly block: OutlinedBlock;
+  readonly fetched: Fetched[];
+}
+
+/** Values between which the numbers of some ranks are expected. */
+export interface Bracket {
+  low: number;
+  high: number;
+}
+
+/** Standard deviation of the number of values between a sample and a value, as a share of a group. */
+const DEVIATION = 0.29;
+const DEVIATIONS = 6;
+
+/**
+ * Finds numbers by rank among the values of many blocks, of which only the heads are known. Each 32nd value of a block stands in
+ * its head. These samples bound the number of a rank, so few groups of values are needed. A wrong guess is noticed, because the
+ * counts of values below and inside a bracket are exact once its groups are here. Then the bound that always holds is used.
+ */
+export class RankSearch {
+  readonly #blocks: SearchedBlock[] = [];
+  readonly #ofBlock = new Map<OutlinedBlock, SearchedBlock>();
+  /** Blocks whose heads do not say where their numbers are. */
+  readonly unsearched: OutlinedBlock[] = [];
+  /** Numbers that are known, ascending each. */
+  readonly #known: Column[] = [];
+  #samples: Float64Array | undefined;
+  #listCount = 0;
+
+  addBlock(block: OutlinedBlock): void {
+    const ranks = ranksOf(block);
+    if (!ranks) {
+      this.unsearched.push(block);
+      return;
+    }
+    const searched = { ...ranks, block, fetched: [] };
+    this.#blocks.push(searched);
+    this.#ofBlock.set(block, searched);
+    if (ranks.exceptions.length > 0) this.addKnown(ranks.exceptions.slice().sort());
+  }
+
+  /** `sorted`: numbers in ascending order, without NaN. */
+  addKnown(sorted: Column): void {
+    if (sorted.length > 0) this.#known.push(sorted);
+  }
+
+  /** The groups that some brackets need and that are not here. Groups of one block that meet are one. */
+  missingIn(brackets: readonly Bracket[]): { block: OutlinedBlock; groups: Groups }[] {
+    return this.#blocks.flatMap((one) => {
+      const needed = brackets
+        .map((bracket) => groupsIn(one, bracket))
+        .filter((groups) => groups.first < groups.last && !valuesIn(one, groups))
+        .sort((a, b) => a.first - b.first);
+      const joint: Groups[] = [];
+      for (const groups of needed) {
+        const before = joint.at(-1);
+        if (!before || groups.first > before.last) joint.push(groups);
+        else if (groups.last > before.last) joint[joint.length - 1] = groupsFrom(one, before.first, groups.last);
+      }
+      return joint.map((groups) => ({ block: one.block, groups }));
+    });
+  }
+
+  /** Adds groups that have arrived. Throws CORRUPT. */
+  addGroups(codec: BlockCodec, block: OutlinedBlock, groups: Groups, body: Uint8Array): void {
+    const { head, headBytes } = block;
+    const values = decodeGroups(codec, head, headBytes, body, groups.first, groups.last);
+    this.#ofBlock.get(block)!.fetched.push({ ...groups, values });
+  }
+
+  /** The numbers of ranks `from` to `to`; undefined if the bracket does not have all of them. Its groups must be here. */
+  numbersAt(bracket: Bracket, from: number, to: number): Float64Array | undefined {
+    let below = 0;
+    const inside: Column[] = [];
+    const addSorted = (sorted: Column) => {
+      const first = countBelow(sorted, bracket.low);
+      below += first;
+      inside.push(sorted.subarray(first, countUpTo(sorted, bracket.high)));
+    };
+    for (const sorted of this.#known) addSorted(sorted);
+    for (const one of this.#blocks) {
+      const groups = groupsIn(one, bracket);
+      below += groups.first * GROUP;
+      if (groups.first < groups.last) addSorted(valuesIn(one, groups)!);
+    }
+    const numbers = joined(inside);
+    if (from < below || to >= below + numbers.length) return undefined;
+    return numbers.sort().subarray(from - below, to - below + 1);
+  }
+
+  /** The samples of all blocks, and each 32nd known number, ascending. Kept, so that brackets stay the same. */
+  get #sorted(): Float64Array {
+    if (this.#samples) return this.#samples;
+    const lists = [
+      ...this.#blocks.map(({ outline }) => outline.least),
+      ...this.#known.map((sorted) => sorted.filter((_, i) => i % GROUP === 0)),
+    ];
+    this.#samples = joined(lists);
+    this.#listCount = lists.length;
+    activeKernel().sort(this.#samples);
+    return this.#samples;
+  }
+
+  /**
+   * Values between which the numbers of ranks `from` to `to` are expected, or surely are. `uncertain`: how many numbers may be
+   * added after the first call.
+   *
+   * A list of n values has a sample for each 32 of them. So the sample at index j has at most 32 j values below it, and at least
+   * 32 (j + 1 - lists) up to it. The expected index lies in the middle, with a deviation of 0.29 samples for each list.
+   */
+  bracket(from: number, to: number, uncertain: number, isSure: boolean): Bracket {
+    const samples = this.#sorted;
+    const lists = this.#listCount;
+    const margin = DEVIATIONS * DEVIATION * Math.sqrt(lists) + 1;
+    const least = (from - uncertain) / GROUP;
+    const most = (to + uncertain) / GROUP + lists;
+    const first = isSure ? least : Math.max(least, least + lists / 2 - margin);
+    const last = isSure ? most : Math.min(most, most - lists / 2 + margin);
+    // Behind the last samples only the lower bound holds.
+    const isAtEnd = last >= samples.length - 1;
+    const low = samples[Math.floor(isAtEnd ? least : first)] ?? Number.NEGATIVE_INFINITY;
+    const high = isAtEnd ? Number.POSITIVE_INFINITY : samples[Math.ceil(last)]!;
+    // -0 and +0 compare as equal, so both are inside or outside.
+    return { low: low === 0 ? -Number.MIN_VALUE : low, high: high === 0 ? Number.MIN_VALUE : high };
+  }
+}
+
+function joined(lists: readonly Column[]): Float64Array {
+  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
+}
+
+/** The groups that can have values from `low` to `high`. All values of groups before them are below `low`. */
+function groupsIn(one: SearchedBlock, { low, high }: Bracket): Groups {
+  const { outline, block, regular } = one;
+  const { least } = outline;
+  const groups = Math.ceil(regular / GROUP);
+  let first = Math.max(0, countBelow(least, low) - 1);
+  // The smallest value of a group lies up to 2^shift steps above its sample, but below a larger sample.
+  if (block.head.shift > 0) first = Math.max(0, countBelow(least, least[first]!) - 1);
+  const last = Math.min(groups, Math.max(first, countUpTo(least, high)));
+  return groupsFrom(one, first, last);
+}
+
+function groupsFrom({ outline }: SearchedBlock, first: number, last: number): Groups {
+  const from = outline.places[first]!;
+  return { first, last, from, length: outline.places[last]! - from };
+}
+
+function valuesIn({ fetched }: SearchedBlock, { first, last }: Groups): Column | undefined {
+  const found = fetched.find((one) => one.first <= first && one.last >= last);
+  return found?.values.subarray((first - found.first) * GROUP, (last - found.first) * GROUP);
+}
+
+function countBelow(sorted: Column, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function countUpTo(sorted: Column, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,59 @@
+import type { Column } from "../../kernel/contract.ts";
+import { Segments } from "../../stats/segments/segments.ts";
+import { FRAME_HEADER_BYTES } from "../format/answer.ts";
+import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
+import { constants } from "../format/constants.ts";
+import type { Dedupe } from "../format/dedupe.ts";
+import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
+import { DamagedChunk } from "../steps/corrupt.ts";
+import type { ChunkEvents } from "./encode-chunk.ts";
+import type { NamedFrame } from "./names.ts";
+
+/** A closed chunk that is not sealed: its header and all of its bytes. */
+export interface RawChunk {
+  header: ChunkHeader;
+  bytes: Uint8Array;
+}
+
+/** Adds the names of all frames of a chunk. Throws DamagedChunk. */
+export function admitFrames(chunk: RawChunk, dedupe: Dedupe): void {
+  eachFrame(chunk, ({ producer, sequence }, stampMs) => void dedupe.admit(producer | 0, sequence | 0, stampMs));
+}
+
+/**
+ * The events of a chunk without copies, and the names of frames of which copies may follow. `dedupe` has the names of the frames
+ * of which copies may be in it. Throws DamagedChunk.
+ */
+export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEvents {
+  const source = new FrameValues(bytes, header.valueType);
+  // One segment, whose columns are the events.
+  const events = new Segments(header.valueType, Number.MAX_SAFE_INTEGER);
+  const named: NamedFrame[] = [];
+  let place = 0;
+  eachFrame({ header, bytes }, (parts, stampMs, at) => {
+    const { producer, sequence, sinceCreationMs } = parts;
+    place = at;
+    if (!dedupe.admit(producer | 0, sequence | 0, stampMs)) return;
+    source.store(events, parts, stampMs);
+    if (header.lastStampMs - stampMs < constants.dedupeMs) named.push({ producer, sequence, sinceCreationMs });
+  });
+  const { number, birth } = header;
+  const frame = place === 0 ? new Uint8Array(FRAME_HEADER_BYTES) : bytes.slice(place, place + FRAME_HEADER_BYTES);
+  return { header, end: { number, birth, length: bytes.length, place, frame }, ...columnsOf(events, header), named };
+}
+
+function columnsOf({ list, count }: Segments, header: ChunkHeader): { times: Float64Array; values: Column } {
+  const [segment] = list;
+  const times = Float64Array.from({ length: count }, (_, i) => segment!.timeAt(i));
+  if (segment) return { times, values: segment.values.slice(0, count) };
+  return { times, values: header.valueType === 1 ? new Float64Array(0) : new Float32Array(0) };
+}
+
+function eachFrame({ header, bytes }: RawChunk, visit: (parts: FrameParts, stampMs: number, at: number) => void): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const parts = noParts();
+  let at = HEADER_BYTES;
+  for (; readFrame(view, at, header.valueType, parts) === "whole"; at += parts.size)
+    visit(parts, header.createdMs + parts.sinceCreationMs, at);
+  if (at !== bytes.length) throw new DamagedChunk(header.number, `has foreign bytes at byte ${at}`);
+}

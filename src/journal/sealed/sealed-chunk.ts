@@ -1,0 +1,132 @@
+import { OrielError } from "../../errors.ts";
+import { BLOCK_BYTES, MAX_IN_BLOCK, TOTALS_BYTES } from "../../generated/layouts/block.ts";
+import * as layout from "../../generated/layouts/journal.ts";
+import { decodeValues } from "../../kernel/blocks/block.ts";
+import type { BlockCodec, BlockHead, SomeParts } from "../../kernel/blocks/contract.ts";
+import { readHead } from "../../kernel/blocks/head.ts";
+import { decodeTimes } from "../../kernel/blocks/times.ts";
+import { readTotals } from "../../kernel/blocks/totals.ts";
+import type { Column } from "../../kernel/contract.ts";
+import type { Known } from "../format/answer.ts";
+import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
+import { DamagedChunk } from "../steps/corrupt.ts";
+import { Checksum } from "./checksum.ts";
+import { CHECKSUM_BYTES, checksumOf, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
+import { SealedNames } from "./names.ts";
+import { rawEndOf } from "./raw-end.ts";
+
+interface Block {
+  head: BlockHead;
+  parts: SomeParts & { totals: Uint8Array; body: Uint8Array; order: Uint8Array; times: Uint8Array };
+  checksum: number;
+}
+
+/** A closed chunk in its sealed form (README.md), of which the outline was checked. The blocks are checked when they are read. */
+export class SealedChunk {
+  readonly header: ChunkHeader;
+  readonly end: Known;
+  readonly names: SealedNames;
+  /** Number of events. */
+  readonly count: number;
+  readonly sizeBytes: number;
+  readonly #blocks: readonly Block[];
+
+  private constructor(bytes: Uint8Array, header: ChunkHeader) {
+    const damaged = (what: string) => new DamagedChunk(header.number, what);
+    if (bytes.length < SEALED_FIXED_BYTES) throw damaged(`has ${bytes.length} bytes`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset + HEADER_BYTES, layout.SEALED_BYTES);
+    const u32 = (at: number) => view.getUint32(at, true);
+    const blockCount = u32(layout.SEALED_BLOCK_COUNT_AT);
+    const totalsAt = u32(layout.SEALED_TOTALS_PLACE_AT);
+    const namesAt = u32(layout.SEALED_NAMES_PLACE_AT);
+    const blocksAt = u32(layout.SEALED_BLOCKS_PLACE_AT);
+    const isOrdered =
+      SEALED_FIXED_BYTES + (BLOCK_BYTES + CHECKSUM_BYTES) * blockCount <= totalsAt &&
+      totalsAt + TOTALS_BYTES * blockCount === namesAt &&
+      namesAt <= blocksAt &&
+      blocksAt <= bytes.length;
+    if (!isOrdered || u32(layout.SEALED_SIZE_BYTES_AT) !== bytes.length)
+      throw damaged("has parts at impossible places");
+    if (u32(layout.SEALED_CHECKSUM_AT) !== checksumOf(bytes, blocksAt)) throw damaged("has another checksum");
+    const names = SealedNames.parse(bytes.subarray(namesAt, blocksAt), header.createdMs, header.lastStampMs);
+    if (!names) throw damaged("has damaged names");
+    this.header = header;
+    this.end = rawEndOf(bytes);
+    this.names = names;
+    this.count = u32(layout.SEALED_COUNT_AT);
+    this.sizeBytes = bytes.length;
+    this.#blocks = blocksOf(bytes, { blockCount, totalsAt, blocksAt }, header);
+    if (this.#blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count) throw damaged("has other events");
+    const hasEnd = this.end.length >= HEADER_BYTES && this.end.length > this.end.place;
+    if (!hasEnd) throw damaged("names an impossible end");
+  }
+
+  /** Throws DamagedChunk. */
+  static parse(bytes: Uint8Array): SealedChunk {
+    const header = readHeader(bytes);
+    return within(header.number, "is damaged", () => new SealedChunk(bytes, header));
+  }
+
+  /**
+   * Calls `visit` for each block, with at most 1024 events in the order of the journal. The columns are valid until it returns.
+   * Throws DamagedChunk. Cost: 4 to 10 ns an event.
+   */
+  decode(codec: BlockCodec, visit: (times: Float64Array, values: Column) => void): void {
+    const isWide = this.header.valueType === 1;
+    const times = new Float64Array(MAX_IN_BLOCK);
+    const values = isWide ? new Float64Array(MAX_IN_BLOCK) : new Float32Array(MAX_IN_BLOCK);
+    for (const [i, { head, parts, checksum }] of this.#blocks.entries()) {
+      within(this.header.number, `has a damaged block ${i}`, () => {
+        const { body, order, times: its } = parts;
+        if (new Checksum().add(body).add(order).add(its).value !== checksum) throw damagedBlock("another checksum");
+        if (head.wide !== isWide) throw damagedBlock("another value type");
+        decodeValues(codec, head, parts, values.subarray(0, head.count));
+        decodeTimes(codec, head, readTotals(head, parts.totals).earliestMs, its, times.subarray(0, head.count));
+      });
+      visit(times.subarray(0, head.count), values.subarray(0, head.count));
+    }
+  }
+}
+
+function blocksOf(
+  bytes: Uint8Array,
+  { blockCount, totalsAt, blocksAt }: { blockCount: number; totalsAt: number; blocksAt: number },
+  { number }: ChunkHeader,
+): Block[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const checksumsAt = totalsAt - CHECKSUM_BYTES * blockCount;
+  let headAt = SEALED_FIXED_BYTES;
+  let at = blocksAt;
+  const next = (length: number) => {
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const blocks = Array.from({ length: blockCount }, (_, i): Block => {
+    const head = readHead(bytes.subarray(headAt, checksumsAt));
+    const parts = {
+      head: bytes.subarray(headAt, headAt + head.headBytes),
+      totals: bytes.subarray(totalsAt + TOTALS_BYTES * i, totalsAt + TOTALS_BYTES * (i + 1)),
+      body: next(head.bodyBytes),
+      order: next(head.orderBytes),
+      times: next(head.timesBytes),
+    };
+    headAt += head.headBytes;
+    return { head, parts, checksum: view.getUint32(checksumsAt + CHECKSUM_BYTES * i, true) };
+  });
+  if (headAt !== checksumsAt || at !== bytes.length) throw new DamagedChunk(number, "has blocks of other lengths");
+  return blocks;
+}
+
+function damagedBlock(what: string): OrielError {
+  return new OrielError("CORRUPT", `it has ${what}`);
+}
+
+/** Turns the errors of damaged blocks into one that names the chunk. */
+function within<T>(number: number, what: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof DamagedChunk || !(error instanceof OrielError)) throw error;
+    throw new DamagedChunk(number, `${what}: ${OrielError.detailOf(error)}`);
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { OrielError } from "../../../src/errors.ts";
+import { FRAME_HEADER_BYTES } from "../../../src/journal/format/answer.ts";
+import { readHeader } from "../../../src/journal/format/chunk.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
+import { Dedupe } from "../../../src/journal/format/dedupe.ts";
+import { Checksum } from "../../../src/journal/sealed/checksum.ts";
+import { encodeSealed } from "../../../src/journal/sealed/encode-chunk.ts";
+import { admitFrames, eventsOf } from "../../../src/journal/sealed/raw-chunk.ts";
+import { SealedChunk } from "../../../src/journal/sealed/sealed-chunk.ts";
+import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
+import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
+import { js } from "../../../src/kernel/js/js.ts";
+import { wasmSimd } from "../../../src/kernel/wasm/wasm-simd.ts";
+import { randomOf } from "../../kernel/columns.ts";
+import { countedOf, madeChunk, SHAPES } from "./raw-chunks.ts";
+
+/** Numbers that depend on the name of a test alone. */
+const randomFor = (name: string) => randomOf(new Checksum().add(new TextEncoder().encode(name)).value);
+const wasm = { codec: wasmCodec(), kernel: wasmSimd.create() };
+const plain = { codec: jsCodec, kernel: js.create() };
+
+function decoded(sealed: SealedChunk, codec = jsCodec): { times: number[]; values: number[] } {
+  const [times, values]: [number[], number[]] = [[], []];
+  sealed.decode(codec, (its, those) => {
+    times.push(...its);
+    values.push(...those);
+  });
+  return { times, values };
+}
+
+describe.each(SHAPES)("a sealed chunk of %s", (shape) => {
+  test.each([1, 3, 60, 400])("has the events of %s frames without copies, to the bit, by both codecs", (count) => {
+    const random = randomFor(`${shape} ${count}`);
+    const chunk = madeChunk(random, shape, count);
+    const counted = countedOf(chunk.frames);
+    const events = eventsOf(chunk, new Dedupe());
+    const bytes = encodeSealed(plain.codec, plain.kernel, events);
+    expect(encodeSealed(wasm.codec, wasm.kernel, events)).toEqual(bytes);
+    const sealed = SealedChunk.parse(bytes);
+    for (const { codec } of [plain, wasm]) {
+      const { times, values } = decoded(sealed, codec);
+      expect(times).toEqual(counted.flatMap((frame) => frame.times));
+      expect(values).toEqual(counted.flatMap((frame) => frame.values));
+    }
+    expect(sealed.count).toBe(counted.flatMap((frame) => frame.values).length);
+    expect(sealed.end).toEqual(chunk.end);
+    expect(readHeader(bytes)).toEqual({ ...chunk.header, format: constants.sealedFormat });
+  });
+
+  test("leaves out copies of frames in the chunk before, and names the frames of which copies may follow", () => {
+    const random = randomFor(`${shape} before`);
+    const before = madeChunk(random, shape, 30, 0);
+    const chunk = madeChunk(random, shape, 30, 0);
+    const dedupe = new Dedupe();
+    admitFrames(before, dedupe);
+    // Both chunks have the same producers, so some of their sequences are the same.
+    const counted = countedOf(chunk.frames, countedOf(before.frames));
+    const sealed = SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, dedupe)));
+    expect(decoded(sealed).values).toEqual(counted.flatMap((frame) => frame.values));
+    const { lastStampMs } = chunk.header;
+    for (const frame of chunk.frames) {
+      const isNamed = counted.some(
+        (one) =>
+          one.producer === frame.producer &&
+          one.sequence === frame.sequence &&
+          lastStampMs - one.stampMs < constants.dedupeMs,
+      );
+      expect(sealed.names.holds(frame.producer, frame.sequence, lastStampMs)).toBe(isNamed);
+    }
+  });
+});
+
+describe("damage", () => {
+  const whole = () =>
+    encodeSealed(plain.codec, plain.kernel, eventsOf(madeChunk(randomFor("damage"), "uniform", 90), new Dedupe()));
+  const read = (bytes: Uint8Array) => decoded(SealedChunk.parse(bytes));
+
+  test("of any byte is noticed, and named with the number of the chunk", () => {
+    const bytes = whole();
+    expect(read(bytes).values.length).toBeGreaterThan(1024);
+    const random = randomFor("bytes");
+    for (let at = 0; at < bytes.length; at++) {
+      // The number and the format are read before the checksum; they are compared with the chunk before.
+      if (at >= 8 && at < 16) continue;
+      const spoilt = bytes.slice();
+      spoilt[at]! ^= 1 + Math.floor(255 * random());
+      let error: unknown;
+      try {
+        read(spoilt);
+      } catch (thrown) {
+        error = thrown;
+      }
+      expect(error, `byte ${at}`).toBeInstanceOf(OrielError);
+      expect((error as Error).message).toMatch(/^chunk 5 /);
+    }
+  });
+
+  test("of any length is noticed", () => {
+    const bytes = whole();
+    for (let length = 64; length < bytes.length; length++)
+      expect(() => read(bytes.slice(0, length)), `${length} bytes`).toThrow(/^chunk 5 /);
+    expect(() => read(new Uint8Array([...bytes, 0]))).toThrow(/^chunk 5 has parts at impossible places/);
+  });
+
+  test("of a raw chunk stops its sealing", () => {
+    const chunk = madeChunk(randomFor("raw"), "uniform", 9);
+    const cut = { ...chunk, bytes: chunk.bytes.slice(0, -1) };
+    expect(() => eventsOf(cut, new Dedupe())).toThrow(/^chunk 5 has foreign bytes at byte \d+$/);
+  });
+});
+
+test("a chunk without events can be sealed", () => {
+  const chunk = madeChunk(randomFor("copies"), "uniform", 3);
+  const dedupe = new Dedupe();
+  admitFrames(chunk, dedupe);
+  const sealed = SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, dedupe)));
+  expect([sealed.count, decoded(sealed).values]).toEqual([0, []]);
+  expect(sealed.end.frame).toHaveLength(FRAME_HEADER_BYTES);
+});
+
+test("the checksum is MurmurHash3, whatever the parts", () => {
+  // Values of the published implementation, with seed 0.
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  expect(new Checksum().value).toBe(0);
+  expect(new Checksum().add(bytes("test")).value).toBe(0xba6bd213);
+  expect(new Checksum().add(bytes("Hello, world!")).value).toBe(0xc0363e43);
+  expect(new Checksum().add(bytes("The quick brown fox jumps over the lazy dog")).value).toBe(0x2e4ff723);
+  const text = bytes("The quick brown fox jumps over the lazy dog");
+  for (let cut = 0; cut <= text.length; cut++)
+    expect(
+      new Checksum()
+        .add(text.subarray(0, cut))
+        .add(text.subarray(cut, cut + 3))
+        .add(text.subarray(cut + 3)).value,
+    ).toBe(0x2e4ff723);
+});

@@ -1,0 +1,103 @@
+// Exact statistics from outlines: answers, requests and bytes.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { redisStore, Series } from "../../../src/entries/index.ts";
+import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
+import { read } from "../../../src/journal/steps/read.ts";
+import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { activeKernel } from "../../../src/kernel/choose.ts";
+import type { StepOfArguments, Store } from "../../../src/store/contract.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { valuesOf } from "../../kernel/blocks/shapes.ts";
+import { randomOf } from "../../kernel/columns.ts";
+import { expectAlike } from "../../stats/oracle.ts";
+
+const EVENTS = 120_000;
+let server: RedisServer;
+let store: Store;
+beforeAll(async () => {
+  server = await startRedis();
+  store = redisStore(server.url, { registry: false });
+});
+afterAll(async () => {
+  await store?.close();
+  await server?.stop();
+});
+
+/** A store that counts its turns and the bytes of its answers. */
+function countingStore(): { store: Store; turns(): number; bytes(): number; names: string[] } {
+  const names: string[] = [];
+  const runs = new Set<object>();
+  const counted = new Map<unknown, unknown>();
+  let bytes = 0;
+  const run: Store["run"] = async (operation, key, input, options) => {
+    names.push(operation.name);
+    // Calls of one operation travel together.
+    let counting = counted.get(operation) as typeof operation | undefined;
+    if (!counting) {
+      const { decode, ...step } = operation as StepOfArguments<typeof input, unknown>;
+      const counts = (reply: Uint8Array) => {
+        bytes += reply.length;
+        return decode(reply);
+      };
+      counting = { ...step, decode: counts } as unknown as typeof operation;
+      counted.set(operation, counting);
+    }
+    const ranIn = (one: object) => void runs.add(one);
+    return store.run(counting, key, input, { ...options, ranIn });
+  };
+  return {
+    store: { ...store, monotonic: store.monotonic, run } as Store,
+    turns: () => runs.size,
+    bytes: () => bytes,
+    names,
+  };
+}
+
+/** Records events in batches of 32, and seals what has been closed. */
+async function filled(name: string, shape: string, values: "float32" | "float64"): Promise<Series> {
+  const series = new Series(store, name, { retention: "1h", values, seal: true });
+  const column = valuesOf(shape, values === "float64" ? Float64Array : Float32Array, EVENTS, randomOf(7));
+  const finite = column.map((x) => (Number.isFinite(x) ? x : 1));
+  for (let from = 0; from < EVENTS; from += 32) {
+    const recorded = series.recordMany(finite.subarray(from, from + 32));
+    if (from % 1024 === 0) await recorded;
+  }
+  const key = store.keyOf(name);
+  const { header } = await store.run(read, key, "header");
+  const sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+  expect(header!.number).toBeGreaterThan(1);
+  for (let number = header!.number - 1; ; number--) {
+    const outcome = await sealer.seal(number);
+    if (outcome === "missing") return series;
+    expect(["sealed", "not smaller"]).toContain(outcome);
+  }
+}
+
+describe.each(["float32", "float64"] as const)("%s", (values) => {
+  test.each(["lognormal to 1 us", "lognormal", "ties", "wide", "random bits"])(
+    "%s: the same answers as from the events, in three requests",
+    async (shape) => {
+      const name = `${values} ${shape}`;
+      const series = await filled(name, shape, values);
+      for (const [span, percentiles] of [
+        ["50m", [50, 90, 99]],
+        ["50m", [0, 1, 25, 99.99, 100]],
+        ["50m", []],
+        [40, [50, 90, 99]],
+        [7, [50]],
+      ] as const)
+        for (const closed of ["right", "both"] as const) {
+          const { store: counting, turns, names } = countingStore();
+          const other = new Series(counting, name, { retention: "1h", values, seal: true });
+          const found = await other.stats({ span, percentiles, closed, where: "server" });
+          const same = await series.stats({ span, percentiles, closed, at: found.to });
+          expectAlike(found, same);
+          expect(names).not.toContain("journal/read");
+          expect(turns()).toBeLessThanOrEqual(3);
+          await other.close();
+        }
+      await series.close();
+    },
+    30_000,
+  );
+});

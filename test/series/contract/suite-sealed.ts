@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { constants } from "../../../src/journal/format/constants.ts";
+import { ChunkSealer, type SealOutcome } from "../../../src/journal/sealed/sealer.ts";
+import { read } from "../../../src/journal/steps/read.ts";
+import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { activeKernel } from "../../../src/kernel/choose.ts";
+import { expectExpiries, NAME, type Stage } from "./stage.ts";
+
+/** Chunks that are sealed while series are written and read. */
+export function sealedSuite(stage: () => Stage): void {
+  const { minSealedBytes, sealAfterMs, sealSpreadMs } = constants;
+  const closedKeys = async () => (await stage().keys()).filter((key) => key.includes("}:"));
+
+  /** Seals the closed chunks, oldest first. Returns what became of them. */
+  async function sealAll(): Promise<SealOutcome[]> {
+    const { other } = stage();
+    const key = other.keyOf(NAME);
+    const sealer = new ChunkSealer(other, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+    const { header } = await other.run(read, key, "header");
+    const outcomes: SealOutcome[] = [];
+    for (let number = header!.number - (await closedKeys()).length; number < header!.number; number++)
+      outcomes.push(await sealer.seal(number));
+    return outcomes;
+  }
+
+  /** Records a second of events, a third of them with times of their own. The writer then closes the chunk. */
+  async function putSecond(second: number): Promise<void> {
+    const { put, series, clock, events } = stage();
+    for (let i = 0; i < 10; i++) {
+      await put(...Array.from({ length: 12 }, (_, k) => Math.round(1000 * Math.sin(second + i * k) ** 2) / 8));
+      const ats = [-700, -1, 0].map((ms) => clock.nowMs + ms);
+      await series.recordMany(
+        ats.map((_, k) => second + k),
+        { at: ats },
+      );
+      events.push(...ats.map((t, k) => ({ t, value: second + k })));
+      clock.nowMs += 130;
+    }
+  }
+
+  describe("sealed chunks", () => {
+    beforeEach(() => {
+      constants.minSealedBytes = 0;
+    });
+    afterEach(() => {
+      Object.assign(constants, { minSealedBytes, sealAfterMs, sealSpreadMs });
+    });
+
+    test("answer every query as before, for readers with a copy, without one, and with a part", async () => {
+      const { open, reader, check, bytesOf, clock, store } = stage();
+      const series = open();
+      const resident = reader();
+      const spans = [1, 900, 4000, 20_000];
+      for (let second = 0; second < 9; second++) {
+        await putSecond(second);
+        // This copy ends inside a chunk that is closed, and sealed, before it is read again.
+        if (second % 3 === 1) await check({ span: 3000 }, resident);
+        if (second % 2 === 1)
+          expect(new Set(await sealAll())).toEqual(new Set(second === 1 ? ["sealed"] : ["sealed", "already sealed"]));
+        for (const span of spans) await check({ span, percentiles: [0, 50, 99, 100] });
+      }
+      const firstBytes = await Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0]));
+      expect(firstBytes.filter((format) => format === constants.sealedFormat).length).toBeGreaterThan(5);
+      for (const each of [series, resident, reader(), reader({ resident: false })]) {
+        for (const span of spans) await check({ span, closed: "both" }, each);
+        await check({ span: 3000, at: clock.nowMs - 4000 }, each);
+        expect(await each.values({ span: 20_000 })).toEqual(await series.values({ span: 20_000 }));
+      }
+      await expectExpiries(stage(), 60_000);
+      await resident.close();
+      expect(store).toBeDefined();
+    });
+
+    test("lose no copy of a frame, and are read beside summaries", async () => {
+      const { open, reader, check } = stage();
+      const series = open();
+      await putSecond(0);
+      await putSecond(1);
+      await series.summarize();
+      await sealAll();
+      await putSecond(2);
+      await series.summarize();
+      await sealAll();
+      await check({ span: 20_000 });
+      const { approximate, ...near } = await reader().stats({ span: "1m", approximate: { rankError: 0.4 } });
+      expect(approximate!.rankError).toBeLessThanOrEqual(0.4);
+      expect(near.count).toBe((await series.stats({ span: "1m" })).count);
+    });
+
+    test("are deleted with the series", async () => {
+      const { open, keys } = stage();
+      const series = open();
+      await putSecond(0);
+      await putSecond(1);
+      await sealAll();
+      await series.delete();
+      expect(await keys()).toEqual([]);
+      expect((await series.stats()).count).toBe(0);
+    });
+
+    test("are made by a series with the option, in the background", async () => {
+      const { open, bytesOf, check } = stage();
+      Object.assign(constants, { sealAfterMs: 0, sealSpreadMs: 0 });
+      const series = open({ seal: true });
+      for (let second = 0; second < 3; second++) await putSecond(second);
+      await expect
+        .poll(async () => Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0])), {
+          timeout: 10_000,
+        })
+        .toContain(constants.sealedFormat);
+      await check({ span: 20_000 });
+      await series.close();
+    });
+  });
+}
