@@ -101,6 +101,8 @@ export const records = {
     ["from", "u32"],
     ["length", "u32"],
   ],
+  // The answer: status 0 and the parts, or 1.
+  PARTS_ANSWER: [["status", "u8"]],
   // The length of what follows: an answer, or a summary.
   SIZED: [["length", "u32"]],
   // Closed chunks after an answer. The length of each chunk follows, u32 each, then the chunks.

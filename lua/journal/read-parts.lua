@@ -8,7 +8,7 @@
 -- @include layouts/journal
 local keys_per_step = 1
 local arguments_per_step = 1
-local FEW = 16
+local FEW_PARTS = 16
 
 local function step(k, a, now)
   local key, parts = KEYS[k], ARGV[a]
@@ -20,7 +20,7 @@ local function step(k, a, now)
   if birth ~= seen_birth or checksum ~= seen_checksum then return "\1" end
   local found = { "\0" }
   -- A command costs more than a kilobyte of a string that is here.
-  local chunk = #parts > PARTS_BYTES + FEW * PART_BYTES and redis.call("GET", key)
+  local chunk = #parts > PARTS_BYTES + FEW_PARTS * PART_BYTES and redis.call("GET", key)
   for i = PARTS_BYTES + 1, #parts, PART_BYTES do
     local from, length = struct.unpack(PART, parts, i)
     -- GETRANGE takes an end before byte 0 as the end of the string.

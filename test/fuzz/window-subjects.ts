@@ -3,6 +3,8 @@ import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journa
 import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
 import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
 import { seal } from "../../src/journal/sealed/steps/seal.ts";
+import { read } from "../../src/journal/steps/read.ts";
+import { rotate } from "../../src/journal/steps/rotate.ts";
 import { serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/kernel/choose.ts";
@@ -24,13 +26,17 @@ function sealOf(number: number) {
   return { bytes, length: CHUNK_BYTES + 1, nextBirth: 1 };
 }
 
-/** Seals the closed chunks 0 and 1. */
-async function sealBoth(store: Store, key: string): Promise<void> {
-  const sealer = new ChunkSealer(store, store.keyOf(key), () => ({ codec: jsCodec, kernel: activeKernel() }));
-  for (const number of [0, 1]) expectEqual(`chunk ${number}`, await sealer.seal(number), "sealed");
+/** Closes the open chunk, and seals it. */
+async function sealChunk(store: Store, name: string): Promise<void> {
+  const key = store.keyOf(name);
+  const { header } = await store.run(read, key, "header");
+  const { number, birth } = header!;
+  await store.run(rotate, key, { number, birth, nextBirth: 7 });
+  const sealer = new ChunkSealer(store, key, () => ({ codec: jsCodec, kernel: activeKernel() }));
+  expectEqual("a closed chunk", await sealer.seal(number), "sealed");
 }
 
-/** Three chunks, two of them closed, and a summary. */
+/** Three chunks, the first ones closed, and a summary. With `seal`, one sealed chunk before the open one. */
 function seriesSubject(name: string, options: SeriesOptions): Subject {
   const seeded = options.seal ? Array.from({ length: 1500 }, (_, i) => 1 + (i % 5)) : SEEDED;
   const isEvent = options.clock === "event";
@@ -45,12 +51,14 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
       return {
         reported: [],
         async seed() {
-          for (let chunk = 0; chunk < 3; chunk++) {
+          for (let chunk = 0; chunk < (options.seal ? 1 : 3); chunk++) {
             if (chunk > 0) await pause(1000);
             await series.recordMany(seeded, at());
           }
           await series.summarize();
-          if (options.seal) await sealBoth(store, key);
+          if (!options.seal) return;
+          await sealChunk(store, key);
+          await series.recordMany(SEEDED, at());
         },
         asks: {
           stats: () => series.stats(),

@@ -9,7 +9,7 @@ import { constants } from "../format/constants.ts";
 import { Checksum } from "./checksum.ts";
 import { encodeNames, type NamedFrame } from "./names.ts";
 
-/** What a sealed chunk is made of. */
+/** The events of a chunk, and what else its sealed form needs. */
 export interface ChunkEvents {
   /** The header of the chunk before it is sealed. */
   header: ChunkHeader;

@@ -90,7 +90,7 @@ export class SealedNames {
 
   /**
    * The ranges with a frame stamped after `sinceMs`. The first stamp of a range is unknown: `firstMs` is the earliest that it
-   * can be, so whoever reads these ranges recognises fewer copies for certain, and never a wrong one.
+   * can be, so a reader of these ranges recognises fewer copies for certain, and never a wrong one.
    */
   *ranges(sinceMs: number): Generator<FrameRange> {
     const firstMs = Math.max(this.#createdMs, this.#lastStampMs - constants.dedupeMs);

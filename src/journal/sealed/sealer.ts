@@ -48,8 +48,8 @@ interface FoundChunks {
 }
 
 /**
- * Seals closed chunks of one journal: replaces each by the same events in fewer bytes. All that decides about the content is read
- * at one instant: the chunk, the next one, whose birth fixes every byte of it, and the chunks before it, which may have frames
+ * Seals closed chunks of one journal: replaces each by the same events in fewer bytes. Everything that decides about the content
+ * is read at one instant: the chunk, the next one, whose birth fixes every byte of it, and the chunks before it, which may have frames
  * that the chunk has copies of.
  */
 export class ChunkSealer {

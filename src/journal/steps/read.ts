@@ -28,7 +28,7 @@ export const read: Operation<ReadRequest, JournalAnswer> = {
   },
 };
 
-/** A caller that has all of the chunk before it was sealed needs no bytes. The others get the sealed bytes from the beginning. */
+/** A caller that has all of the chunk before it was sealed gets no bytes. The others get the sealed bytes from the beginning. */
 function readSealed(chunk: ChunkBytes, nowMs: number, known: ReadRequest): JournalAnswer {
   const none = new Uint8Array(0);
   if (known === "header") return answerOf(STATUS.done, nowMs, chunk, none, false);

@@ -1,3 +1,4 @@
+import { OrielError } from "../../errors.ts";
 import type { JournalAnswer } from "../../journal/format/answer.ts";
 import {
   type ChunkHeader,
@@ -12,6 +13,7 @@ import { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { ChunkOutline } from "../../journal/sealed/outline.ts";
 import { readOutlines } from "../../journal/sealed/steps/read-outlines.ts";
+import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
@@ -48,8 +50,21 @@ export class OutlineStats {
     this.#losses = losses;
   }
 
-  /** Undefined if the journal must be read instead: chunks were not found, do not fit together, or are too many. */
+  /**
+   * Undefined if the journal must be read instead: chunks were not found, do not fit together, are too many, or look damaged,
+   * which the reader of the journal reports.
+   */
   async stats(query: StatsQuery): Promise<WindowStats | undefined> {
+    try {
+      return await this.#stats(query);
+    } catch (thrown) {
+      const error = corruptAt(this.#key, thrown);
+      if (error instanceof OrielError && error.code === "CORRUPT") return undefined;
+      throw error;
+    }
+  }
+
+  async #stats(query: StatsQuery): Promise<WindowStats | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { rollbacks } = this.#losses;
       const before = rollbacks.seen;

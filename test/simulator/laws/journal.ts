@@ -92,7 +92,7 @@ function parseFrame(view: DataView, at: number, createdMs: number, isDouble: boo
   return { frame: { id, stampMs, events }, sizeBytes: valuesAt + count * (isDouble ? 8 : 4) };
 }
 
-/** The events of a sealed chunk, in order, and its header, which is that of the raw chunk but for the format. */
+/** The events of a sealed chunk, in order, and its header, which is that of the raw chunk except for the format. */
 export function parseSealed(bytes: Uint8Array): { chunk: Omit<Chunk, "frames">; events: JournalEvent[] } {
   if (bytes[0] !== 2) throw new Error(`chunk format ${bytes[0]}`);
   const raw = bytes.slice(0, CHUNK_HEADER_BYTES);

@@ -19,7 +19,7 @@ export interface Step {
   readonly error?: unknown;
   /** Keys that it wrote or deleted. */
   readonly written: readonly string[];
-  /** What the written keys held before. */
+  /** The values of the written keys before the step. */
   readonly previous?: ReadonlyMap<string, Version | undefined>;
 }
 

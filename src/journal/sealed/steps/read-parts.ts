@@ -33,7 +33,8 @@ export const readParts: Operation<Parts, Uint8Array | undefined> = {
     }
     return [new Uint8Array(view.buffer)];
   },
-  decode: (reply) => (reply[0] === 0 ? reply.subarray(1) : undefined),
+  decode: (reply) =>
+    reply[layout.PARTS_ANSWER_STATUS_AT] === 0 ? reply.subarray(layout.PARTS_ANSWER_BYTES) : undefined,
   local(keys, key, { birth, checksum, parts }) {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk || chunk.header.format !== constants.sealedFormat || chunk.header.birth !== birth) return undefined;
