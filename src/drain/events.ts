@@ -41,7 +41,7 @@ export interface DivergedShards {
   shard: number;
   reason: string;
   state: DivergedState;
-  /** The page of the runbook. */
+  /** The page of the runbook: a path in the folder of the package. */
   runbook: string;
 }
 
@@ -52,7 +52,7 @@ export interface DrainFailure {
   /** The first shard, and its error. */
   shard?: number;
   error: unknown;
-  /** The page of the runbook, if waiting does not help. */
+  /** The page of the runbook, if waiting does not help: a path in the folder of the package. */
   runbook?: string;
 }
 

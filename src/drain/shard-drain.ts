@@ -167,7 +167,10 @@ export class ShardDrain {
       );
       if (acknowledged + base >= number) return { status: "stale" };
     }
-    const reason = `the ledger has generation ${ledger.generation}, but the store offers generation ${number}`;
+    const reason =
+      ledger.generation === number
+        ? `generation ${number} of the ledger and generation ${number} of the store are different (their nonces differ)`
+        : `the ledger has generation ${ledger.generation}, but the store offers generation ${number}`;
     if (ledger.generation >= number) return this.#storeBehind(task, ledger, reason);
     return { status: "diverged", state: "table-behind", reason };
   }

@@ -77,3 +77,26 @@ test("a cycle that exceeds its time-out gives up its remaining work, and the nex
     await stage.stop();
   }
 });
+
+test("a flushed store that offers a generation of the table's number says what differs", async () => {
+  const store = memoryStore();
+  const stage = await STAGES.SQLite!();
+  const sink = stage.sink();
+  const flow = new Counters(store, "flow", { dimensions: ["id"], shards: 1 });
+  const drain = new DrainService({ counters: flow, sink });
+  const diverged: DivergedShards[] = [];
+  drain.on("diverged", (event) => void diverged.push(event));
+  try {
+    await sink.createTables(flow.shape);
+    await flow.add({ id: "a" }, { count: 7 });
+    await drain.drainOnce();
+    store.clear();
+    await new Counters(store, "flow", { dimensions: ["id"], shards: 1 }).add({ id: "a" });
+    await drain.drainOnce();
+    expect(diverged.map(({ reason, state }) => `${state}: ${reason}`)).toEqual([
+      "store-behind: generation 1 of the ledger and generation 1 of the store are different (their nonces differ)",
+    ]);
+  } finally {
+    await stage.stop();
+  }
+});
