@@ -8,3 +8,10 @@ export function checkDecision(decision: Decision): void {
   if (!isOne || typeof retryAfterMs !== "number" || typeof allowed !== "boolean")
     throw argumentError("decision", decision, "a decision of a Limiter");
 }
+
+/** Whether the id of a denied call is blocked. Then no permit is available, whatever its policies allow. */
+export function isBlocked({ allowed, policy, policies }: Decision): boolean {
+  const violated = policies.filter((each) => !each.shadow && !each.allowed);
+  // A policy may have the name "block" too.
+  return !allowed && (violated.length === 0 || (policy === "block" && violated.every(({ name }) => name !== "block")));
+}

@@ -2,7 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import type { Decision, PolicyDecision } from "../limiter/decision.ts";
 import { placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
-import { checkDecision } from "./decision-check.ts";
+import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 
 /** The quota units that the draft registers. */
@@ -93,8 +93,7 @@ export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOpt
 
 function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>): Quota[] {
   const policies = decision.policies.filter((policy) => !policy.shadow && Number.isFinite(policy.limit));
-  // A denial without a policy that denies: the id is blocked, so no permit is available.
-  const blocked = !decision.allowed && policies.every((policy) => policy.allowed);
+  const blocked = isBlocked(decision);
   return policies.map((policy) => {
     const own = Object.hasOwn(units, policy.name) ? units[policy.name] : undefined;
     const unit = own ?? (policy.kind === "concurrency" ? CONCURRENT : "requests");

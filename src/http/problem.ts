@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { placed } from "../place.ts";
-import { checkDecision } from "./decision-check.ts";
+import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfText } from "./structured-field.ts";
 
 /** A denial as a problem document (RFC 9457). */
@@ -18,7 +18,7 @@ const TYPES = "https://iana.org/assignments/http-problem-types";
  * Returns the response to a denied call. Throws ARGUMENT. Source: draft-ietf-httpapi-ratelimit-headers-11, section 5.
  *
  * - quota-exceeded, 429: some policies denied the call. Their names are spelt as in RateLimit-Policy.
- * - abnormal-usage-detected, 429: the id is blocked, and no policy denied the call.
+ * - abnormal-usage-detected, 429: the id is blocked. Policies that deny too are still named.
  * - temporary-reduced-capacity, 503: the store is unreachable, and the limiter denies in that case.
  */
 export function problemOf(decision: Decision): Problem {
@@ -29,7 +29,7 @@ export function problemOf(decision: Decision): Problem {
     const [status, type, title] =
       decision.degradedBy === "deny"
         ? [503, "temporary-reduced-capacity", "Temporary Reduced Capacity"]
-        : violated.length === 0
+        : isBlocked(decision)
           ? [429, "abnormal-usage-detected", "Abnormal Usage Detected"]
           : [429, "quota-exceeded", "Quota Exceeded"];
     const names = violated.map((policy) => sfText(policy.name));

@@ -41,6 +41,29 @@ describe("the middleware, written as applications do,", () => {
     await Promise.all([app.close(), secure.close()]);
   });
 
+  it("fits answers without types of the framework: Fastify's and Hono's", async () => {
+    const none = () => new FixedWindowTaker([{ name: "none", limit: 1, spanMs: 1000 }]);
+    const app = fastify();
+    const plain = fastifyLimiter(none(), { onDenied: (_request, reply) => reply.code(429).send("slow down") });
+    const asJson = fastifyLimiter(none(), { onDenied: (_request, reply) => reply.code(429).send({ slow: true }) });
+    app.get("/plain", { onRequest: plain }, () => "in");
+    app.get("/json", { onRequest: asJson }, () => "in");
+    const hono = new Hono();
+    const key = () => "all";
+    hono.use("/plain", honoLimiter(none(), { key, onDenied: (c) => c.text("slow down", 429) }));
+    hono.use("/json", honoLimiter(none(), { key, onDenied: (c) => c.json({ slow: true }, 429) }));
+    hono.get("/*", (c) => c.text("in"));
+    for (const [path, body] of [["/plain", "slow down"] as const, ["/json", '{"slow":true}'] as const]) {
+      expect((await app.inject(path)).body).toBe("in");
+      const { statusCode, body: denied } = await app.inject(path);
+      expect([statusCode, denied]).toEqual([429, body]);
+      expect(await (await hono.request(path)).text()).toBe("in");
+      const response = await hono.request(path);
+      expect([response.status, await response.text()]).toEqual([429, body]);
+    }
+    await app.close();
+  });
+
   it("fits Hono: with variables and bindings of the application's own", async () => {
     interface Env {
       Variables: { user: string };

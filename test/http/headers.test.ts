@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { type Item, parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { problemOf, rateLimitHeaders } from "../../src/entries/http.ts";
+import { fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
 import type { PolicyDecision } from "../../src/limiter/decision.ts";
 import { decisionFrom, policyOf } from "./decisions.ts";
 
@@ -99,6 +100,19 @@ describe("rateLimitHeaders", () => {
     const { RateLimit, "Retry-After": retry } = rateLimitHeaders(blocked);
     expect([RateLimit, retry]).toEqual(['"burst";r=0;t=90', "90"]);
     expect(JSON.parse(problemOf(blocked).body).type).toMatch(/#abnormal-usage-detected$/);
+  });
+
+  it("reports a block as abnormal usage too if a policy denies as well", async () => {
+    const limiter = new Limiter(memoryStore(), [fixedWindow({ limit: 1, span: "1m" })], { name: "http" });
+    await limiter.take("a");
+    await limiter.block("a", "2m");
+    const denied = await limiter.take("a");
+    expect(rateLimitHeaders(denied).RateLimit).toBe('"fixed-window";r=0;t=120');
+    const problem = JSON.parse(problemOf(denied).body);
+    expect([problem.type.split("#")[1], problem["violated-policies"]]).toEqual([
+      "abnormal-usage-detected",
+      ["fixed-window"],
+    ]);
   });
 
   it("spreads Retry-After upward only", () => {

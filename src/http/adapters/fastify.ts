@@ -15,12 +15,12 @@ export interface FastifyRequest {
   raw?: { socket?: NodeConnection };
 }
 
-/** The members of Fastify's reply that are used. */
+/** The members of Fastify's reply that this hook and most answers use. */
 export interface FastifyReply {
-  code(status: number): unknown;
+  code(status: number): FastifyReply;
   getHeader(name: string): unknown;
-  header(name: string, value: string): unknown;
-  send(body: string): unknown;
+  header(name: string, value: string): FastifyReply;
+  send(body: string | object): unknown;
   raw: NodeResponse;
 }
 

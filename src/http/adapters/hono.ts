@@ -4,14 +4,23 @@ import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 
-/** The members of Hono's context that this middleware and most keys use. For more, annotate: `(c: Context) => ...`. */
+/**
+ * The members of Hono's context that this middleware, most keys and most answers use. For more, annotate the parameter:
+ * `(c: Context) => ...`.
+ */
 export interface HonoContext {
   // biome-ignore lint/suspicious/noExplicitAny: Hono's own type, which each application defines
   env: any;
   req: { raw: Request; header(name: string): string | undefined };
   res: Response;
   set(name: "rateLimit", decision: Decision): void;
+  text(text: string, status?: HonoStatus): Response;
+  json(value: object, status?: HonoStatus): Response;
+  html(html: string, status?: HonoStatus): Response | Promise<Response>;
 }
+
+/** The statuses with which requests are denied. */
+export type HonoStatus = 400 | 401 | 402 | 403 | 404 | 429 | 500 | 503;
 
 /** Options of `honoLimiter`. */
 export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
@@ -22,8 +31,8 @@ export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
 /**
  * Returns Hono middleware that passes or denies each request as the limiter decides. The decision is the context's
  * variable "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server)
- * only. Elsewhere pass `key: (c) => clientKey(getConnInfo(c).remote.address)`. Errors go to Hono's `onError`. Throws
- * ARGUMENT for wrong options.
+ * only. Elsewhere pass `key: (c: Context) => clientKey(getConnInfo(c).remote.address ?? "0.0.0.0")`. Errors go to
+ * Hono's `onError`. Throws ARGUMENT for wrong options.
  */
 export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
