@@ -19,6 +19,8 @@ describe("the bound", () => {
     await store.run(append, "a", of(60));
     await store.run(append, "b", of(30));
     expect(store.sizeBytes).toBe(92 + 2 * OWN);
+    const held = `the store held ${92 + 2 * OWN} of at most ${100 + 2 * OWN} bytes before the call, which needs`;
+    await expect(store.run(append, "a", of(9))).rejects.toThrow(`${held} 9 more`);
     for (const run of [store.run(append, "a", of(9)), store.run(append, "c", of(8))])
       await expect(run).rejects.toMatchObject({ code: "OVERLOADED", transient: true, applied: "no" });
     expect(store.sizeBytes).toBe(92 + 2 * OWN);

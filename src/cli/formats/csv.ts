@@ -27,7 +27,8 @@ interface Columns {
  * The first record is a header if it has a column that was requested by name, or has neither a number nor a time.
  * A column is a name or a number from 1. By default the time is the column named timestamp, time, ... or the first one.
  * The value is guessed by the types of the first lines (value-guess.ts); where no column holds numbers, it is the column
- * named value, latency, ... or the first that is neither time nor key.
+ * named value, latency, ... or the first that is neither time nor key. A column of a header that was not found by its
+ * name is reported as a guess.
  */
 export class CsvParser implements LineParser {
   #delimiter = "";
@@ -45,7 +46,8 @@ export class CsvParser implements LineParser {
   }
 
   get value(): ValueChoice {
-    return this.#columns?.choice ?? { name: "value", guess: undefined };
+    const others = this.#header?.length ? ["the first line is a header"] : [];
+    return this.#columns?.choice ?? { name: "value", guess: undefined, others };
   }
 
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
@@ -172,7 +174,9 @@ function columnsOf(header: readonly string[], records: readonly string[][], sele
   const named = (known: string[]) => known.map((name) => lower.indexOf(name)).find((index) => index >= 0);
   const asked = askedColumns(header, width, selection);
   const key = asked.key ?? null;
-  const time = asked.time ?? named(TIME_NAMES) ?? 0;
+  const namedTime = asked.time ?? named(TIME_NAMES);
+  const time = namedTime ?? 0;
+  const others = namedTime === undefined && header[0] ? [`time ${header[0]}, the first column`] : [];
   const withName = (value: number, guess?: string): Columns => ({
     time,
     value,
@@ -180,6 +184,7 @@ function columnsOf(header: readonly string[], records: readonly string[][], sele
     choice: {
       name: header[value] || (asked.value === undefined && guess === undefined ? "value" : names[value]!),
       guess,
+      others,
     },
   });
   if (asked.value !== undefined) return withName(asked.value);
@@ -192,6 +197,10 @@ function columnsOf(header: readonly string[], records: readonly string[][], sele
     texts: records.map((record) => record[index] ?? ""),
   }));
   const guess = guessValue(candidates, "column");
-  if (guess !== undefined) return withName(names.indexOf(guess.name), free.length > 1 ? guess.reason : undefined);
-  return withName(named(VALUE_NAMES) ?? free[0] ?? time);
+  if (guess !== undefined && free.length > 1) return withName(names.indexOf(guess.name), guess.reason);
+  const known = named(VALUE_NAMES);
+  const first = known ?? free[0] ?? time;
+  const isOnly = free.length === 1;
+  const reason = `value ${header[first]}, the ${isOnly ? "only other" : "first other"} column`;
+  return withName(first, known === undefined && header[first] ? reason : undefined);
 }

@@ -35,4 +35,6 @@ export interface ValueChoice {
   readonly name: string;
   /** How it was guessed, for people; undefined if it was asked for, or is the default. */
   readonly guess: string | undefined;
+  /** How the other columns were guessed, for people: the header and the time. */
+  readonly others?: readonly string[];
 }

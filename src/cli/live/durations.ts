@@ -12,10 +12,10 @@ export function durationText(ms: number): string {
   return `${ms / unitMs}${unit}`;
 }
 
-/** A duration that was measured, rounded down: "12 s", "3 min", "5 h", "2 d". */
+/** A duration that was measured, rounded: "12 s", "3 min", "5 h", "2 d". */
 export function roughText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }

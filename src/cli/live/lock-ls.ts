@@ -43,7 +43,9 @@ export async function lockLs(pattern: string | undefined, typed: LockLsTyped, st
     });
     if (typed.json) await output.write(held.map(jsonLine).join(""));
     else if (held.length === 0)
-      await output.write(`No lock is held. The registry lists ${names.length} that could be.\n`);
+      await output.write(
+        `No listed lock is held. The registry lists ${names.length}; oriel lock show NAME reads others too.\n`,
+      );
     else {
       const lines = heldLines(held, widthOf(streams.stdout), colorsFor(streams.stdout));
       await output.write(lines.map((line) => `${line}\n`).join(""));

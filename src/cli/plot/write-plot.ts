@@ -43,6 +43,10 @@ function pictureOf(options: ReplayOptions, points: PlotPoints, value: ValueChoic
     everyMs: options.everyMs,
     panels,
     leftOutCount,
-    guesses: [...(value.guess === undefined ? [] : [value.guess]), ...unitGuess(options, value.name)],
+    guesses: [
+      ...(value.others ?? []),
+      ...(value.guess === undefined ? [] : [value.guess]),
+      ...unitGuess(options, value.name),
+    ],
   };
 }

@@ -70,8 +70,8 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
 }
 
 /** One line that names what was guessed, or nothing. */
-function guessText(options: ReplayOptions, { name, guess }: ValueChoice): string {
+function guessText(options: ReplayOptions, { name, guess, others = [] }: ValueChoice): string {
   const unit = options.plot === undefined ? [] : unitGuess(options, name);
-  const guesses = [...(guess === undefined ? [] : [`${guess} (--value takes another)`]), ...unit];
+  const guesses = [...others, ...(guess === undefined ? [] : [`${guess} (--value takes another)`]), ...unit];
   return guesses.length === 0 ? "" : `oriel: guessed: ${oneLine(guesses.join("; "))}\n`;
 }

@@ -4,6 +4,8 @@ import { pause } from "../../async/timers.ts";
 export interface Confirmation {
   replicas: number;
   timeoutMs: number;
+  /** The time of all attempts. An error names it, because a step that is repeated had more time than the last attempt. */
+  deadlineMs: number;
 }
 
 /** The step ran, but too few replicas confirmed it. */
@@ -25,7 +27,7 @@ const MAX_PAUSE_MS = 50;
  * rejects if the connection was replaced, because WAIT on a new connection covers none of these writes.
  */
 export async function confirmed(
-  { replicas, timeoutMs }: Confirmation,
+  { replicas, timeoutMs, deadlineMs }: Confirmation,
   wait: (words: [replicas: string, sliceMs: string]) => Promise<unknown>,
 ): Promise<void> {
   const untilMs = performance.now() + timeoutMs;
@@ -33,7 +35,7 @@ export async function confirmed(
     const count = Number(await wait([String(replicas), String(SLICE_MS)]));
     if (count >= replicas) return;
     if (performance.now() + pauseMs + TICK_MS > untilMs)
-      throw new Unconfirmed(`${count} of ${replicas} replicas confirmed the step within ${timeoutMs} ms`);
+      throw new Unconfirmed(`${count} of ${replicas} replicas confirmed the step within ${deadlineMs} ms`);
     await pause(pauseMs);
   }
 }

@@ -98,7 +98,7 @@ export async function deliver(
     if ("packing" in operation) args.push(...operation.packing.argumentsOf(open.map(({ input }) => input)));
     const attemptMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const { replicas } = open[0]!; // the same for all calls of a batch
-    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(attemptMs) } : undefined;
+    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(attemptMs), deadlineMs } : undefined;
     const attempt = client.call(script, keys, args, confirmation, isWhole);
     const outcome = await within(attempt.reply, attemptMs);
     if (outcome.kind === "done") {

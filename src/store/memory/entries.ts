@@ -97,7 +97,7 @@ export class Entries {
     if (this.#evicts && this.sizeBytes + growthBytes > this.#maxBytes) this.#evict(growthBytes, declared);
     if (this.sizeBytes + growthBytes > this.#maxBytes)
       throw storeFull(
-        `the store holds ${this.sizeBytes} of at most ${this.#maxBytes} bytes; ${growthBytes} more do not fit`,
+        `the store held ${this.sizeBytes} of at most ${this.#maxBytes} bytes before the call, which needs ${growthBytes} more`,
       );
   }
 

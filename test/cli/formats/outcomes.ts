@@ -8,6 +8,7 @@ export interface Outcomes {
   lineCount: number;
   valueName: string;
   guess: string | undefined;
+  others: readonly string[] | undefined;
 }
 
 const NOTHING: Selection = { time: undefined, value: undefined, key: undefined };
@@ -30,5 +31,12 @@ export async function collect(reader: OutcomeReader, chunks: AsyncIterable<Uint8
   for await (const outcomes of reader.read(chunks)) all.push(...outcomes);
   const readings = all.filter((outcome): outcome is Reading => "value" in outcome);
   const bad = all.filter((outcome): outcome is BadLine => "reason" in outcome);
-  return { readings, bad, lineCount: reader.lineCount, valueName: reader.value.name, guess: reader.value.guess };
+  return {
+    readings,
+    bad,
+    lineCount: reader.lineCount,
+    valueName: reader.value.name,
+    guess: reader.value.guess,
+    others: reader.value.others,
+  };
 }

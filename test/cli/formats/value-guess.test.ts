@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { readText } from "./outcomes.ts";
 
 const valuesOf = async (text: string, selection: { key?: string; chunkBytes?: number } = {}) => {
-  const { readings, bad, valueName, guess } = await readText(text, { chunkBytes: 1000, ...selection });
-  return { name: valueName, guess, values: readings.map(({ value }) => value), badCount: bad.length };
+  const { readings, bad, valueName, guess, others } = await readText(text, { chunkBytes: 1000, ...selection });
+  return { name: valueName, guess, others, values: readings.map(({ value }) => value), badCount: bad.length };
 };
 
 test.each([7, 1000])("the only column of numbers is the value, in chunks of %d bytes", async (chunkBytes) => {
@@ -11,6 +11,7 @@ test.each([7, 1000])("the only column of numbers is the value, in chunks of %d b
   expect(await valuesOf(csv, { chunkBytes })).toEqual({
     name: "took",
     guess: "value took, the only column of numbers",
+    others: [],
     values: [5, 6],
     badCount: 0,
   });
@@ -41,16 +42,31 @@ test.each([
   await expect(readText(text)).rejects.toMatchObject({ code: "ARGUMENT" });
 });
 
+test("a time that no name shows, and a header without rows, are guesses", async () => {
+  expect(await valuesOf("a,b\n1,5\n")).toMatchObject({
+    name: "b",
+    guess: "value b, the only other column",
+    others: ["time a, the first column"],
+  });
+  expect(await valuesOf("just some text\n")).toMatchObject({ others: ["the first line is a header"], values: [] });
+});
+
 test("a column is one of numbers if at least half of its first values are", async () => {
   const csv = "time,host,took\n1,a,-\n2,b,6\n3,c,7\n";
   expect(await valuesOf(csv)).toMatchObject({ name: "took", values: [6, 7], badCount: 1 });
 });
 
-test("times and the key are no candidates; one column that remains is no guess", async () => {
+test("times and the key are no candidates; one column that remains is a guess if its name does not say it", async () => {
   expect(await valuesOf("timestamp,date,zone,took\n1,2014-03-07,7,5\n", { key: "zone" })).toMatchObject({
     name: "took",
   });
-  expect(await valuesOf("timestamp,took\n1,5\n")).toMatchObject({ name: "took", guess: undefined, values: [5] });
+  expect(await valuesOf("timestamp,took\n1,5\n")).toMatchObject({
+    name: "took",
+    guess: "value took, the only other column",
+    values: [5],
+  });
+  expect(await valuesOf("timestamp,latency\n1,5\n")).toMatchObject({ name: "latency", guess: undefined });
+  expect(await valuesOf("1394163660,5\n")).toMatchObject({ name: "value", guess: undefined, others: [] });
 });
 
 test("NDJSON: the only field of numbers, also a nested one", async () => {

@@ -1,14 +1,21 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { matcherOf } from "../../../src/cli/live/glob.ts";
+import { Lock, redisStore, type Store } from "../../../src/entries/index.ts";
 import { command } from "../command.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 let stage: Stage;
+/** Of processes that the registry does not list. */
+let quiet: Store;
 beforeAll(async () => {
   stage = await openStage();
+  quiet = redisStore(stage.server.url, { registry: false });
 });
-afterAll(() => stage?.close());
+afterAll(async () => {
+  await quiet?.close();
+  await stage?.close();
+});
 
 describe("oriel ls", () => {
   test("lists each structure with its settings, processes, version and age", async () => {
@@ -79,7 +86,12 @@ describe("oriel ls", () => {
 
 describe("oriel lock ls", () => {
   test("lists the held locks with their fence, age, lease and waiters", async () => {
-    expect((await stage.run("lock", "ls")).stdout).toBe("No lock is held. The registry lists 1 that could be.\n");
+    const unlisted = await new Lock(quiet, "unlisted").tryLock({ lease: "60s" });
+    expect((await stage.run("lock", "ls")).stdout).toBe(
+      "No listed lock is held. The registry lists 1; oriel lock show NAME reads others too.\n",
+    );
+    expect((await stage.run("lock", "show", "unlisted")).stdout).toMatch(/^held · /);
+    await unlisted?.release();
     const held = (await stage.lock.tryLock({ lease: "60s" }))!;
     const { status, stdout } = await stage.run("lock", "ls");
     expect(status).toBe(0);
@@ -92,7 +104,7 @@ describe("oriel lock ls", () => {
       fence: held.fence,
       waitingProcesses: 0,
     });
-    expect((await stage.run("lock", "ls", "x*")).stdout).toMatch(/^No lock is held/);
+    expect((await stage.run("lock", "ls", "x*")).stdout).toMatch(/^No listed lock is held/);
     await held.release();
   });
 

@@ -36,9 +36,7 @@ describe("oriel limit", () => {
   });
 
   test("block and its end, and reset", async () => {
-    expect((await stage.run("limit", "block", "api", "b", "10m")).stdout).toMatch(
-      /^api b: blocked, for (\d+ s|9 min|10 min)\n/,
-    );
+    expect((await stage.run("limit", "block", "api", "b", "10m")).stdout).toMatch(/^api b: blocked, for 10 min\n/);
     expect(await stage.limiter.take("b")).toMatchObject({ allowed: false, policy: "block" });
     expect((await stage.run("limit", "block", "api", "b", "0")).stdout).toMatch(/^api b: allowed\n/);
     await stage.limiter.take("b", { cost: 5 });
@@ -99,7 +97,7 @@ describe("oriel breaker", () => {
     expect((await stage.run("breaker", "ls")).stdout).toMatch(
       /^breaker +state +calls +failures +slow +window +retry in\npayments +closed +0 +0 +0 +10s +-\n$/,
     );
-    expect((await stage.run("breaker", "open", "payments")).stdout).toMatch(/^payments: open for (29|30) s\n$/);
+    expect((await stage.run("breaker", "open", "payments")).stdout).toMatch(/^payments: open for 30 s\n$/);
     await stage.breaker.flush();
     expect(stage.breaker.stats().state).toBe("open");
     const json = JSON.parse((await stage.run("breaker", "ls", "pay*", "--json")).stdout);

@@ -149,7 +149,9 @@ test.each([360, 1200])(
 
 test("guesses are named in the output and in the picture; --unit and --value replace them", async () => {
   const guessed = await plot("guessed.svg");
-  expect(guessed.stderr).toContain("oriel: guessed: unit ms, by its name\n");
+  expect(guessed.stderr).toContain(
+    "oriel: guessed: value wait_ms, the only other column (--value takes another); unit ms, by its name\n",
+  );
   expect(readFileSync(guessed.file, "utf8")).toMatch(/100 ms<.*/s);
   const rows = csv.replace("time,wait_ms", "time,host,wait").replaceAll(/\n(\d+),/g, "\n$1,web-1,");
   const byType = await plot("type.svg", [], rows);

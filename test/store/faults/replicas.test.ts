@@ -65,6 +65,9 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
       { reason: { code: "DEADLINE", applied: "unknown", transient: true, message: text } },
       { value: { length: 1 } },
     ]);
+    const [repeated] = results;
+    // A repeatable step is sent again. The error names the time of all attempts.
+    expect(`${repeated!.status === "rejected" && repeated.reason.message}`).toMatch(/within 600 ms/);
     expect((await store.run(append, keyOf("few"), input("x"))).length).toBe(2);
   });
 });
