@@ -30,6 +30,7 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
+import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./series/sealed.ts";
 import { benchServer, FULL_SERVER, SMALL_SERVER } from "./series/server.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
 
@@ -44,6 +45,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
+  sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),
   server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   blocks: (_redisUrl, small) => Promise.resolve(benchBlocks(small ? SMALL_BLOCKS : FULL_BLOCKS)),

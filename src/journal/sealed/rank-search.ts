@@ -45,7 +45,7 @@ export class RankSearch {
   readonly unsearched: OutlinedBlock[] = [];
   /** Numbers that are known, ascending each. */
   readonly #known: Column[] = [];
-  #samples: Float64Array | undefined;
+  #samples: Column | undefined;
   #listCount = 0;
 
   addBlock(block: OutlinedBlock): void {
@@ -90,7 +90,7 @@ export class RankSearch {
   }
 
   /** The numbers of ranks `from` to `to`; undefined if the bracket does not have all of them. Its groups must be here. */
-  numbersAt(bracket: Bracket, from: number, to: number): Float64Array | undefined {
+  numbersAt(bracket: Bracket, from: number, to: number): Column | undefined {
     let below = 0;
     const inside: Column[] = [];
     const addSorted = (sorted: Column) => {
@@ -106,11 +106,12 @@ export class RankSearch {
     }
     const numbers = joined(inside);
     if (from < below || to >= below + numbers.length) return undefined;
-    return numbers.sort().subarray(from - below, to - below + 1);
+    activeKernel().sort(numbers);
+    return numbers.subarray(from - below, to - below + 1);
   }
 
   /** The samples of all blocks, and each 32nd known number, ascending. Kept, so that brackets stay the same. */
-  get #sorted(): Float64Array {
+  get #sorted(): Column {
     if (this.#samples) return this.#samples;
     const lists = [
       ...this.#blocks.map(({ outline }) => outline.least),
@@ -146,8 +147,10 @@ export class RankSearch {
   }
 }
 
-function joined(lists: readonly Column[]): Float64Array {
-  const all = new Float64Array(lists.reduce((sum, list) => sum + list.length, 0));
+/** All of them are f32, or f64. */
+function joined(lists: readonly Column[]): Column {
+  const count = lists.reduce((sum, list) => sum + list.length, 0);
+  const all = lists[0] instanceof Float32Array ? new Float32Array(count) : new Float64Array(count);
   let at = 0;
   for (const list of lists) {
     all.set(list, at);

@@ -65,7 +65,7 @@ describe.each([
       for (const share of [0, 0.001, 0.3, 0.5, 0.9, 0.99, 1]) {
         const from = Math.floor(share * (sorted.length - 1));
         const to = Math.min(sorted.length - 1, from + 4);
-        let found: Float64Array | undefined;
+        let found: Column | undefined;
         for (const isSure of [false, true]) {
           const bracket = search.bracket(from, to, search.unsearched.length * 1024, isSure);
           for (const { block, groups } of search.missingIn([bracket]))
@@ -78,7 +78,7 @@ describe.each([
           found = search.numbersAt(bracket, from, to) ?? found;
           if (isSure) expect(found, `${shape} ${count} ${share}`).toBeDefined();
         }
-        expect([...found!].map(sign), `${count} values, rank ${from}`).toEqual(
+        expect(Array.from(found!, sign), `${count} values, rank ${from}`).toEqual(
           [...sorted.subarray(from, to + 1)].map(sign),
         );
       }

@@ -79,23 +79,20 @@ async function same<T>(ask: (opened: OpenStore) => Promise<T>): Promise<T> {
   return memory!;
 }
 
-const known = fc.record({
-  back: fc.nat(CHUNKS - 1),
-  what: fc.constantFrom("nothing", "header", "end", "place", "frame", "birth", "number", "page", "short"),
-  from: fc.constantFrom(0, 1, 64, 184, 1000, 1 << 20, 1 << 30),
-});
+const WHAT = ["nothing", "header", "end", "place", "frame", "birth", "number", "short"] as const;
+const PAGES = [0, 1, 64, 184, 1000, 1 << 20, 1 << 30];
 
-test("a page, and the rest after a known part", { timeout: 60_000 }, async () => {
+test("a page, and the rest after a known part", async () => {
   const continued = new Set<boolean>();
-  await fc.assert(
-    fc.asyncProperty(known, async ({ back, what, from }) => {
+  for (let back = 0; back < CHUNKS; back++)
+    for (const what of [...WHAT, ...PAGES]) {
       const answer = await same(async ({ store, bytesOf }) => {
         const key = closedKey(store.keyOf(NAME), firstNumber + back);
         const bytes = await bytesOf(key);
         const end = bytes?.[0] === constants.sealedFormat ? rawEndOf(bytes) : undefined;
         const { number, birth } = bytes ? readHeader(bytes) : { number: 0, birth: 1 };
         const part: Known = end ?? { number, birth, length: 100, place: 64, frame: new Uint8Array(16) };
-        const requests: Record<typeof what, ReadRequest> = {
+        const requests: Record<(typeof WHAT)[number], ReadRequest> = {
           nothing: undefined,
           header: "header",
           end: part,
@@ -103,15 +100,13 @@ test("a page, and the rest after a known part", { timeout: 60_000 }, async () =>
           frame: { ...part, frame: new Uint8Array(16).fill(9) },
           birth: { ...part, birth: part.birth + 1 },
           number: { ...part, number: part.number + 1 },
-          page: { ...part, birth: 0, length: from },
           short: { ...part, length: part.length - 1 },
         };
-        return plain(await store.run(read, key, requests[what]));
+        const request = typeof what === "number" ? { ...part, birth: 0, length: what } : requests[what];
+        return plain(await store.run(read, key, request));
       });
       continued.add(answer.continued);
-    }),
-    { numRuns: runs(300) },
-  );
+    }
   expect(continued).toEqual(new Set([true, false]));
 });
 
