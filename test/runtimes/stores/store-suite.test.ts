@@ -18,7 +18,7 @@ runStoreSuite(client, url).then((outcome) => console.log(JSON.stringify(outcome)
 const COMMANDS: Record<string, readonly string[]> = {
   "Node 26": [],
   Bun: ["run"],
-  Deno: ["run", "--no-prompt", "--allow-net=127.0.0.1", "--allow-env", "--allow-sys"],
+  Deno: ["run", "--no-prompt", "--allow-net=127.0.0.1", "--allow-env"],
 };
 
 /** Answers with the outcome: what a worker has open is of one request. */
