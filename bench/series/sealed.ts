@@ -111,7 +111,7 @@ interface Closed {
   events: number;
 }
 
-/** Records in memory, by a clock that tells each event its ms, and copies the chunks to Redis. */
+/** Records in memory, by a clock that steps by one ms for each event, and copies the chunks to Redis. */
 async function fill(raw: Redis, key: string, column: Float32Array, batch: number): Promise<Closed> {
   const endMs = Date.now();
   let nowMs = endMs - column.length;

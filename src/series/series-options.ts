@@ -34,6 +34,11 @@ export interface SeriesOptions {
    */
   replicas?: number | undefined;
   /**
+   * Rounds each value when it is recorded, for values in ms: "1us" keeps three decimals, "10us" two, "100us" one, "1ms" none.
+   * Sealed chunks take about 1.5 bytes less for each event rounded to 1 us. Default: values are stored as they are.
+   */
+  resolution?: "1us" | "10us" | "100us" | "1ms" | undefined;
+  /**
    * True: some seconds after this process has closed a chunk of the series, it replaces the chunk by the same events in a third
    * to a tenth of the bytes. That takes about 50 ns of CPU an event, in the background. One such process is enough. All
    * processes read both forms. No effect in Cloudflare Workers. Default false.
@@ -89,6 +94,8 @@ export interface SeriesSettings {
   isResident: boolean;
   replicas: number;
   isSealing: boolean;
+  /** Values are rounded to this part of 1; 0: not at all. */
+  unitsPerOne: number;
   isLocalOnError: boolean;
   entropy: () => number;
   /** Called with the values of each batch that the store has. */
@@ -99,10 +106,10 @@ export type WrittenListener = (values: ArrayLike<number>) => void;
 
 /** The settings that all processes must share, and others. */
 export function announcedSettings(options: SeriesOptions, { retentionMs, replicas, isSealing }: SeriesSettings) {
-  const { values = "float32", clock = "server" } = options;
+  const { values = "float32", clock = "server", resolution } = options;
   return [
     { values, clock },
-    { retention: retentionMs, replicas, seal: isSealing },
+    { retention: retentionMs, replicas, seal: isSealing, ...(resolution && { resolution }) },
   ] as const;
 }
 
@@ -116,9 +123,11 @@ const OPTIONS = [
   "resident",
   "replicas",
   "seal",
+  "resolution",
   "onStoreError",
   "entropy",
 ];
+const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
 const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
 const MAX_RETENTION_MS = 5 * 365 * 86_400_000;
@@ -136,6 +145,9 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
   const { seal = false } = options;
   if (typeof seal !== "boolean") throw argumentError("seal", seal, "true or false");
+  const { resolution } = options;
+  if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
+    throw argumentError("resolution", resolution, '"1us", "10us", "100us", "1ms" or left out');
   const { onStoreError = "throw" } = options;
   if (onStoreError !== "throw" && onStoreError !== "local")
     throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
@@ -149,6 +161,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     isResident: resident,
     replicas,
     isSealing: seal,
+    unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,
     written: new Set(),

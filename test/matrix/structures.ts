@@ -50,6 +50,7 @@ export const structures = structuresOf({
       retention: ALL_ROWS,
       clock: `${ALL_ROWS}: series/contract/suite-clock.ts`,
       nan: `${ALL_ROWS}: series/contract/suite-policies.ts`,
+      resolution: `${ALL_ROWS}: series/contract/suite-sealed.ts`,
       maxPendingBytes: BOUND,
       maxResidentBytes: BOUND,
       entropy: "for tests that repeat themselves",

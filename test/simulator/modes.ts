@@ -13,6 +13,7 @@ export function modesOf(random: Random, structure: StructureName = "series"): Mo
 /** Options that no schedule gives to a series, and why. */
 export const UNPLAYED: Record<string, string> = {
   nan: "every recorded value is a number of its own, by which the books know it",
+  resolution: "the books know recorded values to the bit; rounding is before the first step",
   maxPendingBytes: "a bound of this process's memory; no step sees it",
   maxResidentBytes: "a bound of this process's memory; no step sees it",
 };

@@ -47,23 +47,23 @@ export class Outbox {
 
   /** Puts one undated event into the open batch, which reports its outcome. */
   put(value: number): Batch {
-    const { valueType, nan } = this.#settings;
+    const { valueType, nan, unitsPerOne } = this.#settings;
     checkValue(value, valueType, nan);
     this.#checkDated(undefined);
     this.#checkRoom(1, false);
     const batch = this.#open(1);
-    batch.put(value);
+    batch.put(unitsPerOne === 0 ? value : rounded(value, unitsPerOne));
     return batch;
   }
 
   putAt(value: number, at: number | Date): Promise<Recorded> {
     const { valueType, nan } = this.#settings;
     checkValue(value, valueType, nan);
-    return this.addMany(columnOf([value], valueType, nan), Float64Array.of(instantMs("at", at)));
+    return this.addMany(this.#columnOf([value]), Float64Array.of(instantMs("at", at)));
   }
 
   putMany(values: ArrayLike<number>, at: number | Date | ArrayLike<number> | undefined): Promise<Recorded> {
-    const column = columnOf(values, this.#settings.valueType, this.#settings.nan);
+    const column = this.#columnOf(values);
     this.#checkDated(at);
     return this.addMany(column, at === undefined ? undefined : timesOf(at, column.length));
   }
@@ -134,6 +134,13 @@ export class Outbox {
     return batch;
   }
 
+  #columnOf(values: ArrayLike<number>): Column {
+    const { valueType, nan, unitsPerOne } = this.#settings;
+    const column = columnOf(values, valueType, nan);
+    if (unitsPerOne > 0) for (let i = 0; i < column.length; i++) column[i] = rounded(values[i]!, unitsPerOne);
+    return column;
+  }
+
   #checkDated(at: unknown): void {
     if (this.#settings.clock === 1 && at === undefined)
       throw argumentError("at", at, 'given, because the series has clock: "event"');
@@ -172,4 +179,11 @@ async function all(parts: Promise<CallOutcome>[], total: number): Promise<Record
     transient: failure.transient,
     applied: written > 0 || isUnknown ? "unknown" : "no",
   });
+}
+
+/** To a multiple of 1 / `unitsPerOne`. Numbers so large that they have no such fractions, and NaN, stay as they are. */
+function rounded(value: number, unitsPerOne: number): number {
+  const units = Math.round(value * unitsPerOne);
+  // Without -0, which no rounding should make.
+  return Number.isSafeInteger(units) ? (units + 0) / unitsPerOne : value;
 }

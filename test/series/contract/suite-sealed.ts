@@ -111,5 +111,19 @@ export function sealedSuite(stage: () => Stage): void {
       await check({ span: 20_000 });
       await series.close();
     });
+
+    test("take values that were rounded when they were recorded", async () => {
+      const { open, clock } = stage();
+      const series = open({ resolution: "10us", nan: "propagate", values: "float64" });
+      await series.record(1.23456);
+      await series.record(-0.001);
+      await series.record(9.87654, { at: clock.nowMs });
+      await series.recordMany([1 / 3, 1e300, Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53 + 2]);
+      const values = await series.values();
+      expect([...values]).toEqual([1.23, 0, 9.88, 0.33, 1e300, Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53 + 2]);
+      const { percentiles } = await series.recordAndGet(5.5555, { percentiles: [50] });
+      expect(percentiles[50]).toBeNaN();
+      expect((await series.values()).at(-1)).toBe(5.56);
+    });
   });
 }
