@@ -40,7 +40,7 @@ export interface SeriesOptions {
   resolution?: "1us" | "10us" | "100us" | "1ms" | undefined;
   /**
    * True: some seconds after this process has closed a chunk of the series, it replaces the chunk by the same events in a third
-   * to a tenth of the bytes. That takes about 50 ns of CPU an event, in the background. One such process is enough. All
+   * to a tenth of the bytes. That takes about 0.1 us of CPU an event, in the background. One such process is enough. All
    * processes read both forms. No effect in Cloudflare Workers. Default false.
    */
   seal?: boolean | undefined;

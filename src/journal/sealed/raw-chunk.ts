@@ -44,7 +44,8 @@ export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEven
 
 function columnsOf({ list, count }: Segments, header: ChunkHeader): { times: Float64Array; values: Column } {
   const [segment] = list;
-  const times = Float64Array.from({ length: count }, (_, i) => segment!.timeAt(i));
+  const times = new Float64Array(count);
+  for (let i = 0; i < count; i++) times[i] = segment!.timeAt(i);
   if (segment) return { times, values: segment.values.slice(0, count) };
   return { times, values: header.valueType === 1 ? new Float64Array(0) : new Float32Array(0) };
 }
