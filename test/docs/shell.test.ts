@@ -110,7 +110,7 @@ async function ended({ name, code, flags, server = "" }: Runnable) {
   mkdirSync(own);
   symlinkSync(modules, join(own, "node_modules"), "junction");
   for (const [file, text] of Object.entries({ ...FILES, "server.js": server })) writeFileSync(join(own, file), text);
-  copyFileSync(join(root, "lua/read_series.py"), join(own, "read_series.py"));
+  for (const file of ["read_series.py", "read_blocks.py"]) copyFileSync(join(root, "lua", file), join(own, file));
   const places = await placesOf();
   const isStarted = code.includes("curl") && !code.includes("node server.js");
   const lines = [
