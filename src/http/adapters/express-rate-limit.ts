@@ -40,7 +40,8 @@ export interface ExpressRateLimitStore {
 }
 
 /**
- * Returns a store for express-rate-limit that counts in a limiter with one policy. Hits are the permits taken.
+ * Returns a store for express-rate-limit that counts in a limiter with one policy. Hits are the permits taken. With
+ * several policies all of them deny, but the hits are those of the policy with the fewest permits left.
  *
  * Pass a limiter with express-rate-limit's own limit, and the limiter decides. A denied request then takes nothing and
  * counts as one more than the limit. Or pass a function that makes a limiter for the window with a limit that is never
