@@ -27,6 +27,8 @@ export interface PendingQuery {
   window: WindowQuery;
   /** Queries of one kind (compared as a Map's key) are computed once per cut. */
   kind: unknown;
+  /** The query if it asks for statistics only. */
+  stats?: StatsQuery;
   /** False if the answer cannot say that it is degraded. Such a query fails while the store is unreachable. */
   reportsDegraded: boolean;
   /** Called while the view is at the cut. */
@@ -73,7 +75,8 @@ export class ExactQueries implements QueryStrategy {
       resolve(stats);
     };
     const { kind } = query;
-    this.#queue.ask({ window: query, afterBatch, kind, reportsDegraded: true, compute, resolve: give, fail: reject });
+    const asked = { window: query, stats: query, afterBatch, kind, reportsDegraded: true, compute };
+    this.#queue.ask({ ...asked, resolve: give, fail: reject });
     return promise;
   }
 

@@ -137,6 +137,7 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   }
   raw.begin(header);
   raw.take(cut.bytes.subarray(HEADER_BYTES));
+  if (raw.exceeds(settings.maxResidentBytes)) return undefined;
   window.addRaw(raw);
   return { window, oldest, isMissing };
 }

@@ -11,7 +11,7 @@ import type { Store } from "../../store/contract.ts";
 import type { QueryStrategy } from "../pending-query.ts";
 import { isUnreachable } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import { type LossTracker, OutlineStats } from "./outline-stats.ts";
+import type { LossTracker, OutlineStats } from "./outline-stats.ts";
 import { ServerFold } from "./server-fold.ts";
 
 /** A query is sent again if the open chunk was closed before it arrived, because it then needs other chunks. */
@@ -70,12 +70,12 @@ export class ServerStats {
   #farMs = Number.POSITIVE_INFINITY;
   #nowMs = 0;
 
-  constructor(store: Store, key: string, settings: SeriesSettings, losses: LossTracker) {
+  constructor(store: Store, key: string, settings: SeriesSettings, losses: LossTracker, outlines: OutlineStats) {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
     this.#losses = losses;
-    this.#outlines = new OutlineStats(store, key, settings, losses);
+    this.#outlines = outlines;
     this.#sealedMs = settings.isSealing ? 0 : Number.POSITIVE_INFINITY;
   }
 

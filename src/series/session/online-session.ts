@@ -3,9 +3,11 @@ import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
+import type { WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import { lookbackOf, type PendingQuery } from "../pending-query.ts";
 import type { SeriesSettings } from "../series-options.ts";
+import { OutlineStats } from "../server/outline-stats.ts";
 import { type ServerQuery, ServerStats } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 import { JournalView } from "./journal-view.ts";
@@ -24,6 +26,9 @@ export class OnlineSession implements Session {
   readonly #time: ServerTime;
   readonly #writer: JournalWriter;
   readonly #server: ServerStats;
+  readonly #outlines: OutlineStats;
+  /** A process that keeps no copy of a series with sealed chunks needs their outlines only. */
+  readonly #isOutlined: boolean;
 
   constructor(store: Store, key: string, settings: SeriesSettings, time: ServerTime, buffer?: OfflineBuffer) {
     this.#key = key;
@@ -31,15 +36,20 @@ export class OnlineSession implements Session {
     this.reader = new JournalReader(store, key);
     this.view = new JournalView(store, key, settings, this.reader, buffer);
     this.#writer = new JournalWriter(store, key, settings, this.reader, time);
-    this.#server = new ServerStats(store, key, settings, this.view);
+    this.#outlines = new OutlineStats(store, key, settings, this.view);
+    this.#server = new ServerStats(store, key, settings, this.view, this.#outlines);
+    this.#isOutlined = settings.isSealing && !settings.isResident;
   }
 
-  async commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+  async commit(batch: Batch | undefined, all: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
     const asked = this.view.age.now();
     const { rollbacks } = this.view;
     const before = rollbacks.seen;
     let cut: JournalAnswer | AppendAnswer;
+    let queries = all;
     try {
+      if (!batch && this.#isOutlined) queries = await this.#answerFromOutlines(queries);
+      if (!batch && queries.length === 0) return undefined;
       if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
       else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));
       else {
@@ -58,6 +68,19 @@ export class OnlineSession implements Session {
     if (queries.length === 0) return undefined;
     // `await` saves two microtasks here. The copy is then released before the callers continue.
     return await this.view.answer(cut as JournalAnswer, queries, asked);
+  }
+
+  /** Returns the queries that need the events. */
+  async #answerFromOutlines(queries: readonly PendingQuery[]): Promise<readonly PendingQuery[]> {
+    const answers = new Map<unknown, Promise<WindowStats | undefined>>();
+    const rest: PendingQuery[] = [];
+    for (const query of queries) {
+      if (query.stats && !answers.has(query.kind)) answers.set(query.kind, this.#outlines.stats(query.stats));
+      const answer = await answers.get(query.kind);
+      if (answer) query.resolve(answer);
+      else rest.push(query);
+    }
+    return rest;
   }
 
   answerOnServer(queries: readonly ServerQuery[]): Promise<unknown> {
