@@ -72,8 +72,9 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
    * Cost: four round trips, and 24 bytes per event of the window.
    *
    * Rejects with DEADLINE if others held the lock for all of `wait`. Rejects with STALE if the lease expired before the
-   * write and another hold has read or deleted the window since; then nothing was written. Rejects with TOO_LARGE above `maxBytes`, CORRUPT if the key is not a window,
-   * ARGUMENT if the value is not finite as a float32, OVERLOADED if 100 000 calls are waiting, or the store's error.
+   * write and another hold has read or deleted the window since; then nothing was written. Rejects with TOO_LARGE above
+   * `maxBytes`, CORRUPT if the key is not a window, ARGUMENT if the value is not finite as a float32, OVERLOADED if
+   * 100 000 calls are waiting, or the store's error.
    * `applied` of the error says whether the event may count.
    */
   addAndGetStats(value: number): Promise<LockedAnswer<S>> {
