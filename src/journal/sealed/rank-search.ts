@@ -65,21 +65,24 @@ export class RankSearch {
     if (sorted.length > 0) this.#known.push(sorted);
   }
 
-  /** The groups that some brackets need and that are not here. Groups of one block that meet are one. */
+  /** The groups that some brackets, in ascending order, need and that are not here. Groups of one block that meet are one. */
   missingIn(brackets: readonly Bracket[]): { block: OutlinedBlock; groups: Groups }[] {
-    return this.#blocks.flatMap((one) => {
-      const needed = brackets
-        .map((bracket) => groupsIn(one, bracket))
-        .filter((groups) => groups.first < groups.last && !valuesIn(one, groups))
-        .sort((a, b) => a.first - b.first);
-      const joint: Groups[] = [];
-      for (const groups of needed) {
-        const before = joint.at(-1);
-        if (!before || groups.first > before.last) joint.push(groups);
-        else if (groups.last > before.last) joint[joint.length - 1] = groupsFrom(one, before.first, groups.last);
+    const missing: { block: OutlinedBlock; groups: Groups }[] = [];
+    for (const one of this.#blocks) {
+      let before: { block: OutlinedBlock; groups: Groups } | undefined;
+      for (const bracket of brackets) {
+        const groups = groupsIn(one, bracket);
+        if (groups.first === groups.last || valuesIn(one, groups)) continue;
+        if (before && groups.first <= before.groups.last) {
+          const { first, last } = before.groups;
+          before.groups = groupsFrom(one, Math.min(first, groups.first), Math.max(last, groups.last));
+        } else {
+          before = { block: one.block, groups };
+          missing.push(before);
+        }
       }
-      return joint.map((groups) => ({ block: one.block, groups }));
-    });
+    }
+    return missing;
   }
 
   /** Adds groups that have arrived. Throws CORRUPT. */

@@ -33,7 +33,11 @@ export class BlockParts {
   /** Requests all parts in one turn. False if a chunk is not the outlined one any more. */
   async fetch(wanted: readonly Wanted[]): Promise<boolean> {
     const byChunk = new Map<ChunkOutline, Wanted[]>();
-    for (const one of wanted) byChunk.set(one.outline, [...(byChunk.get(one.outline) ?? []), one]);
+    for (const one of wanted) {
+      const list = byChunk.get(one.outline);
+      if (list) list.push(one);
+      else byChunk.set(one.outline, [one]);
+    }
     const found = await Promise.all([...byChunk].map(([outline, list]) => this.#fetchFrom(outline, list)));
     return found.every((isThere) => isThere);
   }
