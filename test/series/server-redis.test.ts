@@ -84,7 +84,7 @@ describe("on a server", () => {
     await series.record(1);
     const closed = await close();
     expect((await series.stats(SERVER)).count).toBe(1);
-    await client.setrange(closed, place, Buffer.of(2, 3, 5, 7));
+    await client.setrange(closed, place, Buffer.of(9, 3, 5, 7));
     expect(await expectError(series.stats(SERVER), code, text)).toMatchObject({ transient: false });
   });
 
