@@ -1,4 +1,4 @@
-import { GROUP } from "../../generated/layouts/block.ts";
+import { GROUP, MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import { decodeGroups } from "../../kernel/blocks/block.ts";
 import type { BlockCodec } from "../../kernel/blocks/contract.ts";
 import { activeKernel } from "../../kernel/choose.ts";
@@ -32,6 +32,7 @@ export interface Bracket {
 /** Standard deviation of the number of values between a sample and a value, as a share of a group. */
 const DEVIATION = 0.29;
 const DEVIATIONS = 6;
+const HARMONICS = 8;
 
 /**
  * Finds numbers by rank among the values of many blocks, of which only the heads are known. Each 32nd value of a block stands in
@@ -47,6 +48,8 @@ export class RankSearch {
   readonly #known: Column[] = [];
   #samples: Column | undefined;
   #listCount = 0;
+  /** Number of values that the samples stand for. */
+  #total = 0;
 
   addBlock(block: OutlinedBlock): void {
     const ranks = ranksOf(block);
@@ -122,6 +125,8 @@ export class RankSearch {
     ];
     this.#samples = joined(lists);
     this.#listCount = lists.length;
+    for (const { regular } of this.#blocks) this.#total += regular;
+    for (const { length } of this.#known) this.#total += length;
     activeKernel().sort(this.#samples);
     return this.#samples;
   }
@@ -131,7 +136,8 @@ export class RankSearch {
    * added after the first call.
    *
    * A list of n values has a sample for each 32 of them. So the sample at index j has at most 32 j values below it, and at least
-   * 32 (j + 1 - lists) up to it. The expected index lies in the middle, with a deviation of 0.29 samples for each list.
+   * 32 (j + 1 - lists) up to it. The expected index lies in the middle, with a deviation of 0.29 samples for each list, or where
+   * it lies if all blocks are alike.
    */
   bracket(from: number, to: number, uncertain: number, isSure: boolean): Bracket {
     const samples = this.#sorted;
@@ -139,8 +145,9 @@ export class RankSearch {
     const margin = DEVIATIONS * DEVIATION * Math.sqrt(lists) + 1;
     const least = (from - uncertain) / GROUP;
     const most = (to + uncertain) / GROUP + lists;
-    const first = isSure ? least : Math.max(least, least + lists / 2 - margin);
-    const last = isSure ? most : Math.min(most, most - lists / 2 + margin);
+    const bias = this.#blocks.length * biasOf((from + to) / 2 / this.#total);
+    const first = isSure ? least : Math.max(least, least + lists / 2 - margin + Math.min(0, bias));
+    const last = isSure ? most : Math.min(most, most - lists / 2 + margin + Math.max(0, bias));
     // Behind the last samples only the lower bound holds.
     const isAtEnd = last >= samples.length - 1;
     const low = samples[Math.floor(isAtEnd ? least : first)] ?? Number.NEGATIVE_INFINITY;
@@ -148,6 +155,19 @@ export class RankSearch {
     // -0 and +0 compare as equal, so both are inside or outside.
     return { low: low === 0 ? -Number.MIN_VALUE : low, high: high === 0 ? Number.MIN_VALUE : high };
   }
+}
+
+/**
+ * How far the mean of ceil(R / 32) lies from R / 32 + 1/2, if R is the rank of a share in a full block of values that are alike in
+ * all blocks: the Fourier series of the difference, damped by the deviation of R.
+ */
+function biasOf(share: number): number {
+  const place = (MAX_IN_BLOCK * share) / GROUP;
+  const deviation = Math.sqrt(MAX_IN_BLOCK * share * (1 - share)) / GROUP;
+  let bias = 0;
+  for (let k = 1; k <= HARMONICS; k++)
+    bias += (Math.sin(2 * Math.PI * k * place) / (Math.PI * k)) * Math.exp(-2 * (Math.PI * k * deviation) ** 2);
+  return Number.isFinite(bias) ? bias : 0;
 }
 
 /** All of them are f32, or f64. */
