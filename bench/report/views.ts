@@ -56,6 +56,18 @@ export const VIEWS: Readonly<Record<string, View>> = {
     ...{ bench: "memory", title: "Memory of Redis: bytes for each event", rows: { layout: "" } },
     values: { bytesPerEvent: "bytes for each event" },
   },
+  sealed: {
+    ...{ bench: "sealed", title: "A reader without a copy, 1 M events: bytes fetched" },
+    ...{ rows: { values: "values", events: "events", batch: "batch", form: "" } },
+    values: { bytes: "bytes fetched", bytesPerEvent: "bytes for each event", requests: "requests", ms: "ms" },
+    plotted: (row) => isLarge(row) && row.batch === 32 && row.values === "rounded to 1 us",
+  },
+  blocks: {
+    ...{ bench: "blocks", title: "Bytes for each event", rows: { events: "events", by: "" } },
+    values: { bytesPerEvent: "bytes for each event", encode: "encode, M/s", decode: "decode, M/s" },
+    kept: ({ events }) => /^lognormal to 1 µs|^(lognormal, unrounded|random bits), batches/.test(String(events)),
+    plotted: ({ events }) => events === "lognormal to 1 µs, batches of 32",
+  },
   lock: {
     ...{ bench: "lock", title: "Acquire and release a lock: pairs per second" },
     ...{ rows: { load: "clients × callers", lock: "" } },

@@ -158,8 +158,8 @@ export class RankSearch {
 }
 
 /**
- * How far the mean of ceil(R / 32) lies from R / 32 + 1/2, if R is the rank of a share in a full block of values that are alike in
- * all blocks: the Fourier series of the difference, damped by the deviation of R.
+ * R is the rank of a share in a full block, of which the values are alike in all blocks. This is how far the mean of ceil(R / 32)
+ * lies from R / 32 + 1/2: the Fourier series of the difference, damped by the deviation of R.
  */
 function biasOf(share: number): number {
   const place = (MAX_IN_BLOCK * share) / GROUP;
