@@ -18,6 +18,7 @@ export const constants = {
   MAX_SERVER_BYTES: 512 << 10,
   MAX_SERVER_CHUNKS: 128,
   MAX_CLOSED_CHUNKS: 128,
+  MAX_OUTLINES: 1024,
   // The factor of values whose sum leaves the range of f64.
   DOWNSCALED: 2 ** -540,
 };
@@ -177,6 +178,8 @@ export const records = {
     ["rawPlace", "u32"],
     ["rawFrame", "16"],
     ["checksum", "u32"],
+    ["recordChecksum", "u32"],
+    ["headsChecksum", "u32"],
     ["count", "u32"],
     ["blockCount", "u32"],
     ["totalsPlace", "u32"],

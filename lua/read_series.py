@@ -18,10 +18,10 @@ CHUNK.names = "format type clock chunk_ms number created birth before last_stamp
 FRAME = np.dtype([("kind", "u1"), ("zero", "u1"), ("count", "<u2"), ("name", "<u8"), ("since", "<u4")])
 # What follows the header of a sealed chunk (format 2), its totals of blocks, and ranges of names.
 SEALED = np.dtype(
-    "<u4,<u4,V16,<u4,<u4,<u4,<u4,<u4,<u4,<u4,<f8,<f8,<f8,<f8,<f8,<f8,<f8,<u4,<u4,<u4"
+    "<u4,<u4,V16,<u4,<u4,<u4,<u4,<u4,<u4,<u4,<u4,<u4,<f8,<f8,<f8,<f8,<f8,<f8,<f8,<u4,<u4,<u4"
 )  # length, place and last frame before it was sealed, checksum, then:
 SEALED.names = (
-    "raw_length raw_place raw_frame checksum count blocks totals_at names_at blocks_at size "
+    "raw_length raw_place raw_frame checksum record_checksum heads_checksum count blocks totals_at names_at blocks_at size "
     "earliest latest min max sum_high sum_low m2 nan plus minus"
 ).split()
 TOTALS_BYTES = 56

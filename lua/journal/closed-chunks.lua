@@ -22,7 +22,7 @@ local function with_closed_chunks(reply, key, now, lookback, part_of)
   from = math.min(from, present - span)
   local missing, raw_created = 0, created
   while not ARGV[0] and birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
-    and #chunks < MAX_CLOSED_CHUNKS do
+    and #chunks < (part_of and MAX_OUTLINES or MAX_CLOSED_CHUNKS) do
     number = number - 1
     local closed = key .. ":" .. whole(number)
     local bytes = redis.pcall("STRLEN", closed)

@@ -4,8 +4,9 @@
 -- One atomic step: all of it is of one instant.
 -- KEYS  the open chunk; closed ones are found by the number in its header (see closed-chunks)
 -- ARGV  1 known (see missing-bytes) · 2 OUTLINE_QUERY, which begins as a lookback (see closed-chunks)
--- Reply as in closed-chunks; status as for read. The bytes of a sealed chunk end at its blocks. If it lies wholly inside the window
---       and no raw chunk after it can have copies of its frames, they end at its totals, or without percentiles at its heads.
+-- Reply as in closed-chunks; status as for read. The bytes of a sealed chunk end at its blocks. If no raw chunk after it can have
+--       copies of its frames, and it lies wholly inside the window, they end at its totals, or without percentiles at its heads. If it
+--       lies wholly outside, they end at its heads.
 -- Cost  O(bytes answered), bounded by the lookback
 -- @include journal/read
 -- @include journal/closed-chunks
@@ -21,11 +22,12 @@ local function step(k, a, now)
     local last = struct.unpack(CHUNK, head)
     local totals_place, blocks_place, earliest, latest = struct.unpack(SEALED, head, CHUNK_BYTES + 1)
     -- An empty chunk has no times (from +inf to -inf), and is inside every window.
-    local is_inside = latest <= (dated == 1 and to or present)
-      and (earliest > from or (both == 1 and earliest == from))
+    local till = dated == 1 and to or present
+    local is_inside = latest <= till and (earliest > from or (both == 1 and earliest == from))
+    local is_outside = earliest > till or latest < from
     local wanted = blocks_place
-    if is_inside and last <= raw_created - DEDUPE_MS then
-      if percentiles == 0 then return head end
+    if (is_inside or is_outside) and last <= raw_created - DEDUPE_MS then
+      if percentiles == 0 or is_outside then return head end
       wanted = totals_place
     end
     return redis.call("GETRANGE", closed, 0, wanted - 1)

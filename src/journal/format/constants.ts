@@ -45,6 +45,8 @@ export const constants = {
   /** Bounds of the first answer to a reader without a copy: bytes, including the open chunk, and closed chunks. */
   firstReadBytes: 4 << 20,
   maxClosedChunks: layout.MAX_CLOSED_CHUNKS,
+  /** The same where only the outlines of sealed chunks are answered. */
+  maxOutlines: layout.MAX_OUTLINES,
   /** Fewest events of a digest in a summary. Fewer events are as cheap to read directly. */
   minInDigest: 256,
 };

@@ -153,7 +153,7 @@ export class FrameValues {
     const baseMs = baseAt < 0 ? 0 : this.view.getFloat64(baseAt, true);
     for (let from = 0; from < count; ) {
       const segment = events.open();
-      const some = Math.min(segment.room, count - from);
+      const some = Math.min(segment.room, count - from, segmentTimes.length);
       const first = segment.reserve(some);
       this.#read(valuesAt + from * this.#width, segment.values, first, some);
       if (baseAt < 0) segment.stampAll(stampMs, some);

@@ -112,6 +112,8 @@ export class JournalReader {
         if (chunk?.header.birthBefore !== copy.tail!.header.birth) throw new JournalRolledBack();
         const whole = await this.#reads.whole(chunk, link);
         isLinked &&= whole.isLinked;
+        if (whole.content instanceof SealedChunk && copy.exceeds(maxBytes, taken + whole.content.count))
+          throw new WindowTooLarge();
         takeChunk(copy, chunk.header, whole.content);
         if (whole.content instanceof Uint8Array && (await this.#fill(copy, false, chunk.length))) isLinked = false;
         taken += copy.tail!.events.count;

@@ -25,6 +25,7 @@ export interface ChunkEvents {
 /** Where the header and the record SEALED end. */
 export const SEALED_FIXED_BYTES = HEADER_BYTES + layout.SEALED_BYTES;
 const CHECKSUM_AT = HEADER_BYTES + layout.SEALED_CHECKSUM_AT;
+const COUNT_AT = HEADER_BYTES + layout.SEALED_COUNT_AT;
 /** Of one block's checksum. */
 export const CHECKSUM_BYTES = 4;
 
@@ -53,11 +54,24 @@ export function encodeSealed(codec: BlockCodec, kernel: Kernel, chunk: ChunkEven
   writeHeader(bytes, { ...chunk.header, format: constants.sealedFormat });
   const places = { blocks: blocks.length, totalsAt, namesAt, blocksAt, sizeBytes };
   writeRecord(new DataView(bytes.buffer, HEADER_BYTES), kernel, chunk, places);
-  new DataView(bytes.buffer).setUint32(CHECKSUM_AT, checksumOf(bytes, blocksAt), true);
+  const record = new DataView(bytes.buffer, HEADER_BYTES);
+  record.setUint32(layout.SEALED_RECORD_CHECKSUM_AT, recordChecksum(bytes), true);
+  record.setUint32(layout.SEALED_HEADS_CHECKSUM_AT, headsChecksum(bytes, totalsAt), true);
+  record.setUint32(layout.SEALED_CHECKSUM_AT, checksumOf(bytes, blocksAt), true);
   return bytes;
 }
 
-/** Of everything before the blocks, except for the checksum itself. */
+/** Of the header and the record SEALED, without the checksums themselves. */
+export function recordChecksum(bytes: Uint8Array): number {
+  return new Checksum().add(bytes.subarray(0, CHECKSUM_AT)).add(bytes.subarray(COUNT_AT, SEALED_FIXED_BYTES)).value;
+}
+
+/** Of the heads and the checksums of the blocks. */
+export function headsChecksum(bytes: Uint8Array, totalsAt: number): number {
+  return new Checksum().add(bytes.subarray(SEALED_FIXED_BYTES, totalsAt)).value;
+}
+
+/** Of everything before the blocks, except for itself. */
 export function checksumOf(bytes: Uint8Array, blocksAt: number): number {
   return new Checksum().add(bytes.subarray(0, CHECKSUM_AT)).add(bytes.subarray(CHECKSUM_AT + CHECKSUM_BYTES, blocksAt))
     .value;

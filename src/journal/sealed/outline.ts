@@ -7,8 +7,9 @@ import { readTotals } from "../../kernel/blocks/totals.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
-import { CHECKSUM_BYTES, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
+import { CHECKSUM_BYTES, checksumOf, headsChecksum, recordChecksum, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
 import { SealedNames } from "./names.ts";
+import { isPossibleEnd, rawEndOf } from "./raw-end.ts";
 
 /** A block of a chunk of which only the outline is here. */
 export interface OutlinedBlock {
@@ -52,17 +53,28 @@ export class ChunkOutline {
       namesAt <= blocksAt;
     const isWhole = [SEALED_FIXED_BYTES, totalsAt, blocksAt].includes(bytes.length);
     if (!isOrdered || !isWhole) throw damaged("has parts at impossible places");
+    const isWholePrefix = bytes.length === blocksAt;
+    const isUnchanged =
+      u32(layout.SEALED_RECORD_CHECKSUM_AT) === recordChecksum(bytes) &&
+      (bytes.length < totalsAt || u32(layout.SEALED_HEADS_CHECKSUM_AT) === headsChecksum(bytes, totalsAt)) &&
+      (!isWholePrefix || u32(layout.SEALED_CHECKSUM_AT) === checksumOf(bytes, blocksAt));
+    if (!isUnchanged) throw damaged("has another checksum");
     this.header = header;
     this.checksum = u32(layout.SEALED_CHECKSUM_AT);
     this.count = u32(layout.SEALED_COUNT_AT);
     this.earliestMs = view.getFloat64(layout.SEALED_EARLIEST_MS_AT, true);
     this.latestMs = view.getFloat64(layout.SEALED_LATEST_MS_AT, true);
     this.summary = summaryOf(view, this.count);
-    const hasNames = bytes.length === blocksAt;
-    this.names = hasNames
+    const { nanCount, positiveInfinityCount, negativeInfinityCount } = this.summary;
+    const hasTimes =
+      Number.isFinite(this.earliestMs) && this.earliestMs <= this.latestMs && Number.isFinite(this.latestMs);
+    if (nanCount + positiveInfinityCount + negativeInfinityCount > this.count || (this.count > 0 && !hasTimes))
+      throw damaged("has impossible statistics");
+    if (!isPossibleEnd(rawEndOf(bytes), this.count, header)) throw damaged("names an impossible end");
+    this.names = isWholePrefix
       ? SealedNames.parse(bytes.subarray(namesAt, blocksAt), header.createdMs, header.lastStampMs)
       : undefined;
-    if (hasNames && !this.names) throw damaged("has damaged names");
+    if (isWholePrefix && !this.names) throw damaged("has damaged names");
     const hasBlocks = bytes.length > SEALED_FIXED_BYTES || blockCount === 0;
     const places = { blockCount, totalsAt, namesAt, blocksAt };
     this.blocks = hasBlocks ? blocksOf(bytes, places, header) : [];

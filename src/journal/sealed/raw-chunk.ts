@@ -4,7 +4,7 @@ import { FRAME_HEADER_BYTES } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
 import { constants } from "../format/constants.ts";
 import type { Dedupe } from "../format/dedupe.ts";
-import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
+import { type FrameParts, FrameValues, noParts, readFrame, TIMES_AFTER_BASE } from "../format/frames.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
 import type { ChunkEvents } from "./encode-chunk.ts";
 import type { NamedFrame } from "./names.ts";
@@ -22,24 +22,52 @@ export function admitFrames(chunk: RawChunk, dedupe: Dedupe): void {
 
 /**
  * The events of a chunk without copies, and the names of frames of which copies may follow. `dedupe` has the names of the frames
- * of which copies may be in it. Throws DamagedChunk.
+ * of which copies may be in it. `counted`: where the frames that count begin. Throws DamagedChunk.
  */
-export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEvents {
+export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEvents & { counted: number[] } {
   const source = new FrameValues(bytes, header.valueType);
   // One segment, whose columns are the events.
   const events = new Segments(header.valueType, Number.MAX_SAFE_INTEGER);
   const named: NamedFrame[] = [];
+  const counted: number[] = [];
   let place = 0;
   eachFrame({ header, bytes }, (parts, stampMs, at) => {
     const { producer, sequence, sinceCreationMs } = parts;
     place = at;
     if (!dedupe.admit(producer | 0, sequence | 0, stampMs)) return;
+    counted.push(at);
     source.store(events, parts, stampMs);
     if (header.lastStampMs - stampMs < constants.dedupeMs) named.push({ producer, sequence, sinceCreationMs });
   });
   const { number, birth } = header;
   const frame = place === 0 ? new Uint8Array(FRAME_HEADER_BYTES) : bytes.slice(place, place + FRAME_HEADER_BYTES);
-  return { header, end: { number, birth, length: bytes.length, place, frame }, ...columnsOf(events, header), named };
+  const end = { number, birth, length: bytes.length, place, frame };
+  return { header, end, ...columnsOf(events, header), named, counted };
+}
+
+/**
+ * Calls `visit` for each event of the frames at `counted`, one by one from their bytes. Sealing compares its result with these,
+ * because no fault of the columns may lose an event. Values are their bits, low half first.
+ */
+export function eachEvent(
+  { header, bytes }: RawChunk,
+  counted: readonly number[],
+  visit: (ms: number, low: number, high: number) => void,
+): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const isWide = header.valueType === 1;
+  const widthBytes = isWide ? 8 : 4;
+  const parts = noParts();
+  for (const at of counted) {
+    readFrame(view, at, header.valueType, parts);
+    const { baseAt, valuesAt } = parts;
+    const baseMs = baseAt < 0 ? header.createdMs + parts.sinceCreationMs : view.getFloat64(baseAt, true);
+    for (let i = 0; i < parts.count; i++) {
+      const ms = baseAt < 0 ? baseMs : baseMs + view.getUint32(baseAt + TIMES_AFTER_BASE + 4 * i, true);
+      const value = valuesAt + widthBytes * i;
+      visit(ms, view.getUint32(value, true), isWide ? view.getUint32(value + widthBytes / 2, true) : 0);
+    }
+  }
 }
 
 function columnsOf({ list, count }: Segments, header: ChunkHeader): { times: Float64Array; values: Column } {

@@ -13,7 +13,7 @@ import { DamagedChunk } from "../steps/corrupt.ts";
 import { Checksum } from "./checksum.ts";
 import { CHECKSUM_BYTES, checksumOf, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
 import { SealedNames } from "./names.ts";
-import { rawEndOf } from "./raw-end.ts";
+import { isPossibleEnd, rawEndOf } from "./raw-end.ts";
 
 interface Block {
   head: BlockHead;
@@ -57,8 +57,7 @@ export class SealedChunk {
     this.sizeBytes = bytes.length;
     this.#blocks = blocksOf(bytes, { blockCount, totalsAt, blocksAt }, header);
     if (this.#blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count) throw damaged("has other events");
-    const hasEnd = this.end.length >= HEADER_BYTES && this.end.length > this.end.place;
-    if (!hasEnd) throw damaged("names an impossible end");
+    if (!isPossibleEnd(this.end, this.count, header)) throw damaged("names an impossible end");
   }
 
   /** Throws DamagedChunk. */

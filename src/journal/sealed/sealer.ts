@@ -7,15 +7,17 @@ import { constants } from "../format/constants.ts";
 import { Dedupe } from "../format/dedupe.ts";
 import { type ReadRequest, read } from "../steps/read.ts";
 import { closedKey } from "../steps/rotate.ts";
-import { type ChunkEvents, encodeSealed } from "./encode-chunk.ts";
+import { encodeSealed } from "./encode-chunk.ts";
+import { isExact } from "./is-exact.ts";
+import type { SealedNames } from "./names.ts";
 import { admitFrames, eventsOf, type RawChunk } from "./raw-chunk.ts";
 import { SealedChunk } from "./sealed-chunk.ts";
 import { SEALED, seal } from "./steps/seal.ts";
 
 /** Bounds of a chunk, and of everything that one turn reads. A chunk beyond them is not sealed. */
 const MAX_CHUNK_BYTES = 4 << 20;
-const MAX_TURN_BYTES = 16 << 20;
-const MAX_CHUNKS_BEFORE = 64;
+const MAX_TURN_BYTES = 32 << 20;
+const MAX_CHUNKS_BEFORE = 128;
 const HEADERS_PER_TURN = 8;
 const NO_FRAME = new Uint8Array(FRAME_HEADER_BYTES);
 
@@ -39,10 +41,21 @@ interface SeenChunk {
   length: number;
 }
 
+/** The names of a sealed chunk. Its birth and that of the next chunk fix them, so they never change. */
+interface KnownNames {
+  birth: number;
+  nextBirth: number;
+  lastStampMs: number;
+  names: SealedNames;
+}
+
+/** A chunk before the one that is sealed, with its bytes or its names. */
+export type EarlierChunk = { header: ChunkHeader } & ({ bytes: Uint8Array } | { names: SealedNames });
+
 interface FoundChunks {
   raw: RawChunk;
   /** Oldest first. */
-  earlier: readonly RawChunk[];
+  earlier: readonly EarlierChunk[];
   /** Birth of the chunk after `raw`. */
   nextBirth: number;
 }
@@ -56,6 +69,8 @@ export class ChunkSealer {
   readonly #store: Store;
   readonly #key: string;
   readonly #tools: SealTools;
+  /** The names of the chunks that this process sealed last, by number. */
+  readonly #known = new Map<number, KnownNames>();
 
   constructor(store: Store, key: string, tools: SealTools) {
     this.#store = store;
@@ -77,10 +92,11 @@ export class ChunkSealer {
     const { codec, kernel } = this.#tools();
     const bytes = encodeSealed(codec, kernel, events);
     // No event is lost to a fault of a codec: the sealed form must give back every bit.
-    if (!isExact(codec, bytes, events))
+    if (!isExact(codec, bytes, raw, events.counted))
       throw new Error(`its chunk ${number} would have other events in its sealed form`);
     await before?.();
     const status = await this.#store.run(seal, this.#key, { bytes, length: raw.bytes.length, nextBirth });
+    if (status === SEALED.done) this.#remember(raw.header, nextBirth, SealedChunk.parse(bytes).names);
     if (status === SEALED.done) return "sealed";
     if (status === SEALED.already) return "already sealed";
     if (status === SEALED.notSmaller) return "not smaller";
@@ -88,22 +104,31 @@ export class ChunkSealer {
   }
 
   /** The names of all frames of these chunks. */
-  namesIn(chunks: readonly RawChunk[]): Dedupe {
+  namesIn(chunks: readonly EarlierChunk[]): Dedupe {
     const dedupe = new Dedupe();
     for (const chunk of chunks) {
-      if (chunk.header.format === constants.format) admitFrames(chunk, dedupe);
-      else dedupe.addSealed(SealedChunk.parse(chunk.bytes).names, chunk.header.lastStampMs);
+      const { format, lastStampMs } = chunk.header;
+      if ("names" in chunk) dedupe.addSealed(chunk.names, lastStampMs);
+      else if (format === constants.format) admitFrames(chunk, dedupe);
+      else dedupe.addSealed(SealedChunk.parse(chunk.bytes).names, lastStampMs);
     }
     return dedupe;
+  }
+
+  #remember({ number, birth, lastStampMs }: ChunkHeader, nextBirth: number, names: SealedNames): void {
+    this.#known.set(number, { birth, nextBirth, lastStampMs, names });
+    for (const [each, { lastStampMs: itsMs }] of this.#known)
+      if (lastStampMs - itsMs > 2 * constants.dedupeMs || this.#known.size > MAX_CHUNKS_BEFORE)
+        this.#known.delete(each);
   }
 
   /**
    * The chunks before `raw` that it can have copies of, oldest first. `before`: newest first. "incomplete" if one is missing: a
    * failover may bring a deleted one back, whose events would then count twice.
    */
-  earlierThan(raw: RawChunk, before: readonly (RawChunk | undefined)[]): readonly RawChunk[] | SealOutcome {
-    const earlier: RawChunk[] = [];
-    for (let after = raw; needsNames(raw.header, after.header); after = earlier[0]!) {
+  earlierThan(raw: RawChunk, before: readonly (EarlierChunk | undefined)[]): readonly EarlierChunk[] | SealOutcome {
+    const earlier: EarlierChunk[] = [];
+    for (let after: EarlierChunk = raw; needsNames(raw.header, after.header); after = earlier[0]!) {
       const chunk = before[earlier.length];
       if (!chunk) return "incomplete";
       if (chunk.header.birth !== after.header.birthBefore || !isSound(chunk.header)) return "changed";
@@ -134,22 +159,37 @@ export class ChunkSealer {
     return seen;
   }
 
+  /** The names of a chunk that this process sealed. Its birth and that of the chunk after it must be the same. */
+  #namesOf({ number, birth }: ChunkHeader, after: ChunkHeader): SealedNames | undefined {
+    const known = this.#known.get(number);
+    return known?.birth === birth && known.nextBirth === after.birth ? known.names : undefined;
+  }
+
   async #atOneInstant(seen: readonly SeenChunk[]): Promise<FoundChunks | SealOutcome> {
-    if (seen.reduce((sum, { length }) => sum + length, 0) > MAX_TURN_BYTES) return "too large";
     const runs: object[] = [];
     const options = { ranIn: (run: object) => void runs.push(run) };
     const ask = (key: string, known: ReadRequest) => this.#store.run(read, key, known, options);
     const { number } = seen[0]!.header;
-    const pages = seen.flatMap(({ length }, i) => pagesOf(closedKey(this.#key, number - i), length));
+    const isKnown = (i: number) => i > 0 && this.#namesOf(seen[i]!.header, seen[i - 1]!.header) !== undefined;
+    const pages = seen.flatMap(({ length }, i) => pagesOf(closedKey(this.#key, number - i), isKnown(i) ? 0 : length));
+    if (seen.reduce((sum, { length }, i) => sum + (isKnown(i) ? 0 : length), 0) > MAX_TURN_BYTES) return "too large";
     const [open, closed, ...answers] = await Promise.all([
       ask(this.#key, "header"),
       ask(closedKey(this.#key, number + 1), "header"),
-      ...pages.map(({ key, from }) => ask(key, { number: 0, birth: 0, length: from, place: 0, frame: NO_FRAME })),
+      ...pages.map(({ key, from }) =>
+        ask(key, from === undefined ? "header" : { number: 0, birth: 0, length: from, place: 0, frame: NO_FRAME }),
+      ),
     ]);
     if (runs.length !== answers.length + 2 || runs.some((run) => run !== runs[0])) return "not one instant";
-    const [raw, ...before] = seen.map((_, i) =>
-      wholeOf(answers.filter((_answer, j) => pages[j]!.key === closedKey(this.#key, number - i))),
+    const found = seen.map((_, i) =>
+      answers.filter((_answer, j) => pages[j]!.key === closedKey(this.#key, number - i)),
     );
+    const raw = wholeOf(found[0]!);
+    const before = found.slice(1).map((its, i): EarlierChunk | undefined => {
+      const after = found[i]![0]!.header;
+      const names = its[0]!.header && after && this.#namesOf(its[0]!.header, after);
+      return names ? { header: its[0]!.header!, names } : wholeOf(its);
+    });
     const next = closed.header ?? open.header;
     if (!raw || raw.header.format !== constants.format) return "changed";
     if (!next || next.number !== number + 1 || next.birthBefore !== raw.header.birth) return "changed";
@@ -164,7 +204,9 @@ function needsNames(header: ChunkHeader, after: ChunkHeader): boolean {
   return after.birthBefore !== 0 && after.createdMs > header.createdMs - constants.dedupeMs;
 }
 
-function pagesOf(key: string, length: number): { key: string; from: number }[] {
+/** Of a chunk without bytes, whose names are known, only the header is requested. */
+function pagesOf(key: string, length: number): { key: string; from: number | undefined }[] {
+  if (length === 0) return [{ key, from: undefined }];
   const count = Math.max(1, Math.ceil(length / constants.pageBytes));
   return Array.from({ length: count }, (_, i) => ({ key, from: i * constants.pageBytes }));
 }
@@ -180,24 +222,4 @@ function wholeOf(pages: readonly JournalAnswer[]): RawChunk | undefined {
     at += page.bytes.length;
   }
   return at === length ? { header, bytes } : undefined;
-}
-
-/** Whether the sealed form gives back every event, to the bit. */
-function isExact(codec: BlockCodec, bytes: Uint8Array, { times, values }: ChunkEvents): boolean {
-  let at = 0;
-  let isSame = true;
-  SealedChunk.parse(bytes).decode(codec, (itsTimes, itsValues) => {
-    const end = at + itsTimes.length;
-    isSame &&= haveSameBits(itsTimes, times.subarray(at, end)) && haveSameBits(itsValues, values.subarray(at, end));
-    at = end;
-  });
-  return isSame && at === values.length;
-}
-
-function haveSameBits(a: Float32Array | Float64Array, b: Float32Array | Float64Array): boolean {
-  if (a.byteLength !== b.byteLength) return false;
-  const one = new Uint32Array(a.buffer, a.byteOffset, a.byteLength >> 2);
-  const other = new Uint32Array(b.buffer, b.byteOffset, b.byteLength >> 2);
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
-  return true;
 }

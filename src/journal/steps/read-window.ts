@@ -21,12 +21,17 @@ export const MAX_CALL_BYTES = 1;
 
 /** How a step asks for parts of closed chunks instead of whole ones. */
 interface PartsOfChunks<L extends Lookback> {
+  maxChunks: number;
   encode(lookback: L): Uint8Array;
   /** `rawCreatedMs`: creation of the next chunk that is not sealed. */
   partOf(chunk: ChunkBytes, lookback: L, fromMs: number, presentMs: number, rawCreatedMs: number): Uint8Array;
 }
 
-const WHOLE: PartsOfChunks<Lookback> = { encode: encodeLookback, partOf: ({ bytes }) => bytes };
+const WHOLE: PartsOfChunks<Lookback> = {
+  maxChunks: constants.maxClosedChunks,
+  encode: encodeLookback,
+  partOf: ({ bytes }) => bytes,
+};
 
 /** Reads a window for a reader without a copy. lua/journal/closed-chunks.lua states the rules. */
 export const readWindow: StepOfArguments<Lookback, JournalAnswer> = /* @__PURE__ */ withClosedChunks<
@@ -56,7 +61,7 @@ export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
   name: string,
   script: StepOfArguments<Inner, JournalAnswer>["script"],
   partsOf: (input: Input) => [Inner, L],
-  { encode, partOf }: PartsOfChunks<L> = WHOLE,
+  { maxChunks, encode, partOf }: PartsOfChunks<L> = WHOLE,
 ): StepOfArguments<Input, JournalAnswer> {
   return {
     name,
@@ -82,7 +87,10 @@ export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
       const answer = step.local(keys, key, inner, nowMs);
       const isJournal = answer.status === STATUS.done && answer.header !== undefined;
       const part = (chunk: ChunkBytes, ...times: [number, number, number]) => partOf(chunk, lookback, ...times);
-      return { ...answer, closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback, part) : undefined };
+      return {
+        ...answer,
+        closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback, maxChunks, part) : undefined,
+      };
     },
   };
 }
@@ -92,6 +100,7 @@ function closedChunksOf(
   key: string,
   { header, nowMs, length }: JournalAnswer,
   lookback: Lookback,
+  maxChunks: number,
   partOf: (chunk: ChunkBytes, fromMs: number, presentMs: number, rawCreatedMs: number) => Uint8Array,
 ): ClosedChunks {
   const chunks: ClosedChunk[] = [];
@@ -102,7 +111,7 @@ function closedChunksOf(
   const fromMs = Math.min(lookback.fromMs, presentMs - lookback.spanMs);
   let rawCreatedMs = next.createdMs;
   let { number } = next;
-  while (needsOlder(next, fromMs) && chunks.length < constants.maxClosedChunks) {
+  while (needsOlder(next, fromMs) && chunks.length < maxChunks) {
     const found = keys.find(closedKey(key, --number));
     isMissing = found === undefined;
     if (!(found instanceof ChunkBytes)) break;

@@ -52,11 +52,11 @@ export class OutlineStats {
 
   /**
    * Undefined if the journal must be read instead: chunks were not found, do not fit together, are too many, or look damaged,
-   * which the reader of the journal reports.
+   * which the reader of the journal reports. With `mustBeSealed` also if no chunk of the window is sealed.
    */
-  async stats(query: StatsQuery): Promise<WindowStats | undefined> {
+  async stats(query: StatsQuery, mustBeSealed = false): Promise<WindowStats | undefined> {
     try {
-      return await this.#stats(query);
+      return await this.#stats(query, mustBeSealed);
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
       if (error instanceof OrielError && error.code === "CORRUPT") return undefined;
@@ -64,7 +64,7 @@ export class OutlineStats {
     }
   }
 
-  async #stats(query: StatsQuery): Promise<WindowStats | undefined> {
+  async #stats(query: StatsQuery, mustBeSealed: boolean): Promise<WindowStats | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { rollbacks } = this.#losses;
       const before = rollbacks.seen;
@@ -78,7 +78,7 @@ export class OutlineStats {
       });
       rollbacks.see(cut, before);
       const window = cut.header && windowOf(cut, query, this.#settings);
-      if (!cut.header || !window) return undefined;
+      if (!cut.header || !window || (mustBeSealed && !window.isSealed)) return undefined;
       const stats = await this.#answer(query, cut, cut.header, window);
       if (stats !== "changed") return stats;
     }
@@ -106,6 +106,8 @@ interface FoundWindow {
   oldest: ChunkHeader;
   /** The chunk before the oldest one should exist and has expired. */
   isMissing: boolean;
+  /** Some of its chunks are sealed. */
+  isSealed: boolean;
 }
 
 /** The window of an answer. Undefined if the answer does not have all of it. Throws MISMATCH and CORRUPT. */
@@ -139,5 +141,5 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   raw.take(cut.bytes.subarray(HEADER_BYTES));
   if (raw.exceeds(settings.maxResidentBytes)) return undefined;
   window.addRaw(raw);
-  return { window, oldest, isMissing };
+  return { window, oldest, isMissing, isSealed: closed.some(({ header: { format } }) => format !== constants.format) };
 }

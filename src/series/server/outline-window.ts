@@ -33,7 +33,8 @@ export class OutlineWindow {
   }
 
   addOutline(outline: ChunkOutline): void {
-    const isWhole = outline.count === 0 || this.#hasAll(outline);
+    if (outline.earliestMs > this.toMs || outline.latestMs < this.fromMs) return;
+    const isWhole = this.#hasAll(outline);
     if (isWhole) this.#sum.add(partialOf(outline.summary));
     for (const block of outline.blocks) {
       this.#chunkOf.set(block, outline);
@@ -53,7 +54,8 @@ export class OutlineWindow {
   /** "changed" if a sealed chunk is not the outlined one any more; undefined if the sums are too large for an f64. */
   async fold(parts: BlockParts): Promise<ServerFold | "changed" | undefined> {
     const fewest = this.#sum.count - this.#sum.nanCount;
-    const uncertain = this.#edges.reduce((sum, { head }) => sum + head.count, 0);
+    // Numbers that the search gets to know later.
+    const uncertain = [...this.#edges, ...this.#search.unsearched].reduce((sum, { head }) => sum + head.count, 0);
     const guesses = this.#percentiles.map((p) =>
       this.#search.bracket(firstRank(fewest, p), firstRank(fewest + uncertain, p) + RANKS - 1, uncertain, false),
     );

@@ -110,7 +110,8 @@ export class ServerStats {
     if (this.#reachMs(query) >= this.#sealedMs) return this.#fromOutlines(query);
     const { rollbacks } = this.#losses;
     const before = rollbacks.seen;
-    const answer = await this.#ask(query, percentiles);
+    const answer = await this.#ask(query, percentiles).catch((error) => this.#beyondBounds(query, error));
+    if ("percentiles" in answer) return answer;
     if (answer.status === SERVER_STATUS.sealed) {
       this.#sealedMs = Math.min(this.#sealedMs, this.#reachMs(query));
       return this.#fromOutlines(query);
@@ -122,6 +123,15 @@ export class ServerStats {
     const degradedBy = header && degradedOf({ ...answer, header }, fromMs, this.#losses.missingReason(fromMs));
     const fold = new ServerFold(moments, percentiles, ordered);
     return statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
+  }
+
+  /** Above the bounds of the store, a window with sealed chunks is answered from outlines. */
+  async #beyondBounds(query: StatsQuery, error: unknown): Promise<WindowStats> {
+    if (!(error instanceof OrielError) || error.code !== "TOO_LARGE") throw error;
+    const stats = await this.#outlines.stats(query, true);
+    if (!stats) throw error;
+    this.#sealedMs = Math.min(this.#sealedMs, this.#reachMs(query));
+    return stats;
   }
 
   /** Two round trips, seldom three. */

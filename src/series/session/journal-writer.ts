@@ -99,16 +99,19 @@ export class JournalWriter {
    */
   see({ header, length, nowMs }: Seen): void {
     this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes;
+    if (header && header.number > 0) this.#sealing?.closed(header.number - 1);
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
-    const maxBytes = this.#sealing ? constants.sealedRotateBytes : constants.rotateBytes;
-    if (length < maxBytes && nowMs - header.createdMs < header.chunkMs) return;
+    const ageMs = nowMs - header.createdMs;
+    // Not more than one small chunk a second, because each costs its readers and its sealer the same.
+    const isSmall = this.#sealing !== undefined && ageMs >= constants.minChunkMs;
+    const maxBytes = isSmall ? constants.sealedRotateBytes : constants.rotateBytes;
+    if (length < maxBytes && ageMs < header.chunkMs) return;
     const end = () => {
       this.#rotation = undefined;
     };
     const { number } = header;
-    this.#rotation = this.#rotate(header)
-      .then(() => this.#sealing?.closed(number))
-      .then(end, end);
+    const closed = () => this.#sealing?.closed(number);
+    this.#rotation = this.#rotate(header).then(closed).then(end, end);
   }
 
   /** Waits for a chunk that is being closed. Never rejects. */

@@ -15,6 +15,9 @@ import { type AppendAnswer, JournalWriter } from "./journal-writer.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { CommitFailure, Session } from "./session.ts";
 
+/** With more queries at once, one read of the events is cheaper than an outline for each. */
+const MAX_OUTLINED = 4;
+
 /**
  * The session while the store answers. One request writes the batch, and its answer is the cut at which the queries are
  * answered: it has every byte that this process's copy of the open chunk lacks.
@@ -48,7 +51,8 @@ export class OnlineSession implements Session {
     let cut: JournalAnswer | AppendAnswer;
     let queries = all;
     try {
-      if (!batch && this.#isOutlined) queries = await this.#answerFromOutlines(queries);
+      if (!batch && this.#isOutlined && queries.length <= MAX_OUTLINED)
+        queries = await this.#answerFromOutlines(queries);
       if (!batch && queries.length === 0) return undefined;
       if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
       else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));
@@ -72,11 +76,11 @@ export class OnlineSession implements Session {
 
   /** Returns the queries that need the events. */
   async #answerFromOutlines(queries: readonly PendingQuery[]): Promise<readonly PendingQuery[]> {
-    const answers = new Map<unknown, Promise<WindowStats | undefined>>();
+    const kinds = new Map<unknown, Promise<WindowStats | undefined>>();
+    for (const { kind, stats } of queries) if (stats && !kinds.has(kind)) kinds.set(kind, this.#outlines.stats(stats));
     const rest: PendingQuery[] = [];
     for (const query of queries) {
-      if (query.stats && !answers.has(query.kind)) answers.set(query.kind, this.#outlines.stats(query.stats));
-      const answer = await answers.get(query.kind);
+      const answer = query.stats && (await kinds.get(query.kind));
       if (answer) query.resolve(answer);
       else rest.push(query);
     }

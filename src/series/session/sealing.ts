@@ -7,20 +7,23 @@ import { activeKernel } from "../../kernel/choose.ts";
 import type { Store } from "../../store/contract.ts";
 import { warn } from "../../warn.ts";
 
-/** Chunks before the closed one that are sealed too, if the process that closed them did not. */
+/** Chunks before the first one that this process saw closed, which may have been left by another process. */
 const MAX_EARLIER = 3;
+/** Chunks that wait. Older ones stay as they are. */
+const MAX_WAITING = 128;
 
 /**
- * Seals the chunks that this process closed, in the background. All processes that closed one wait for a random time, so one of
- * them seals it, and the others find that it is sealed. A failure changes nothing: the chunk stays as it is until the next one.
+ * Seals closed chunks in the background, in order. All processes that saw one closed wait for a random time, so one of them seals
+ * it, and the others find that it is sealed. A failure changes nothing: the chunk stays as it is.
  */
 export class Sealing {
   readonly #key: string;
   readonly #sealer: ChunkSealer;
   readonly #entropy: () => number;
   #timer: ReturnType<typeof idleTimeout> | undefined;
-  #newest = 0;
-  #sealedUpTo = -1;
+  #newest = -1;
+  /** The first chunk that was not tried yet. */
+  #next = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -30,17 +33,14 @@ export class Sealing {
     this.#entropy = entropy;
   }
 
-  /** Called after the chunk of this number was closed. */
+  /** Called when the chunk of this number is closed. */
   closed(number: number): void {
+    if (number === this.#newest) return;
+    // A smaller number is of another journal, or of a past that a failover took back.
+    if (number < this.#newest || this.#next === Number.POSITIVE_INFINITY) this.#next = number - MAX_EARLIER;
     this.#newest = number;
-    if (this.#isClosed || this.#timer !== undefined) return;
-    const afterMs = constants.sealAfterMs + (this.#entropy() / 2 ** 32) * constants.sealSpreadMs;
-    this.#timer = idleTimeout(() => {
-      this.#running = this.#sealAll().finally(() => {
-        this.#running = undefined;
-        this.#timer = undefined;
-      });
-    }, afterMs);
+    this.#next = Math.max(0, this.#next, number - MAX_WAITING);
+    this.#wait();
   }
 
   /** Waits for a chunk that is being sealed, and begins no other one. Never rejects. */
@@ -50,14 +50,21 @@ export class Sealing {
     await this.#running;
   }
 
-  async #sealAll(): Promise<void> {
-    const newest = this.#newest;
-    const first = Math.max(0, newest - MAX_EARLIER, Math.min(newest, this.#sealedUpTo + 1));
+  #wait(): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    const afterMs = constants.sealAfterMs + (this.#entropy() / 2 ** 32) * constants.sealSpreadMs;
+    this.#timer = idleTimeout(() => {
+      this.#running = this.#sealAll(this.#newest).finally(() => {
+        this.#running = undefined;
+        this.#timer = undefined;
+        if (this.#next <= this.#newest) this.#wait();
+      });
+    }, afterMs);
+  }
+
+  async #sealAll(newest: number): Promise<void> {
     try {
-      for (let number = first; number <= newest && !this.#isClosed; number++) {
-        const outcome = await this.#sealer.seal(number);
-        if (outcome === "sealed" || outcome === "already sealed") this.#sealedUpTo = number;
-      }
+      while (this.#next <= newest && !this.#isClosed) await this.#sealer.seal(this.#next++);
     } catch (error) {
       // Readers report a store that fails, and damaged chunks.
       if (!(error instanceof OrielError)) warn(`a chunk of ${this.#key} is not sealed: ${(error as Error).message}`);

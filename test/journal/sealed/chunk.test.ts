@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { OrielError } from "../../../src/errors.ts";
+import * as layout from "../../../src/generated/layouts/journal.ts";
 import { FRAME_HEADER_BYTES } from "../../../src/journal/format/answer.ts";
 import { readHeader } from "../../../src/journal/format/chunk.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { Dedupe } from "../../../src/journal/format/dedupe.ts";
+import { encodeFrame } from "../../../src/journal/format/frames.ts";
 import { Checksum } from "../../../src/journal/sealed/checksum.ts";
 import { encodeSealed } from "../../../src/journal/sealed/encode-chunk.ts";
+import { isExact } from "../../../src/journal/sealed/is-exact.ts";
+import { ChunkOutline } from "../../../src/journal/sealed/outline.ts";
 import { admitFrames, eventsOf } from "../../../src/journal/sealed/raw-chunk.ts";
 import { SealedChunk } from "../../../src/journal/sealed/sealed-chunk.ts";
 import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
@@ -103,11 +107,54 @@ describe("damage", () => {
     expect(() => read(new Uint8Array([...bytes, 0]))).toThrow(/^chunk 5 has parts at impossible places/);
   });
 
+  test("of any byte of an outline is noticed, however long it is", () => {
+    const bytes = whole();
+    const view = new DataView(bytes.buffer, 64);
+    const places = [layout.SEALED_TOTALS_PLACE_AT, layout.SEALED_BLOCKS_PLACE_AT].map((at) => view.getUint32(at, true));
+    for (const length of [64 + layout.SEALED_BYTES, ...places]) {
+      expect(ChunkOutline.parse(bytes.slice(0, length)).count).toBeGreaterThan(1024);
+      for (let at = 0; at < length; at++) {
+        // A checksum counts if everything that it covers is here.
+        if ((at >= 8 && at < 16) || (at >= 88 && at < 100 && length !== places[1])) continue;
+        const spoilt = bytes.slice(0, length);
+        spoilt[at]! ^= 16;
+        expect(() => ChunkOutline.parse(spoilt), `byte ${at} of ${length}`).toThrow(OrielError);
+      }
+    }
+  });
+
   test("of a raw chunk stops its sealing", () => {
     const chunk = madeChunk(randomFor("raw"), "uniform", 9);
     const cut = { ...chunk, bytes: chunk.bytes.slice(0, -1) };
     expect(() => eventsOf(cut, new Dedupe())).toThrow(/^chunk 5 has foreign bytes at byte \d+$/);
   });
+});
+
+test.each([16_385, 65_535])("a frame of %i events with times of their own keeps all of them", (count) => {
+  const made = madeChunk(randomFor("large"), "uniform", 1, 0);
+  const values = Float32Array.from({ length: count }, (_, i) => i % 1000);
+  const times = Array.from(values, (_, i) => made.header.createdMs - (i % 5000));
+  const { bytes } = encodeFrame(1, 1, values, times);
+  const chunk = { header: made.header, bytes: new Uint8Array(Buffer.concat([made.bytes.subarray(0, 64), bytes])) };
+  const found = decoded(SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, new Dedupe()))));
+  expect(found.times).toEqual(times);
+  expect(found.values).toEqual([...values]);
+});
+
+test("a sealed form is compared with the bytes of its chunk", () => {
+  const chunk = madeChunk(randomFor("exact"), "uniform", 40, 1);
+  const events = eventsOf(chunk, new Dedupe());
+  expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, events), chunk, events.counted)).toBe(true);
+  for (const [column, i] of [
+    [events.times, 3],
+    [events.values, 7],
+  ] as const) {
+    column[i]! += 1;
+    expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, events), chunk, events.counted)).toBe(false);
+    column[i]! -= 1;
+  }
+  const short = { ...events, times: events.times.slice(1), values: events.values.slice(1) };
+  expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, short), chunk, events.counted)).toBe(false);
 });
 
 test("a chunk without events can be sealed", () => {

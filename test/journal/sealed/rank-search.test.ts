@@ -31,7 +31,7 @@ function sealedOf(values: Column): Uint8Array {
     completeSinceMs: Number.NEGATIVE_INFINITY,
     latestMs: Number.NEGATIVE_INFINITY,
   };
-  const end = { number: 5, birth: 77, length: 64, place: 0, frame: new Uint8Array(16) };
+  const end = { number: 5, birth: 77, length: 64 + values.byteLength, place: 0, frame: new Uint8Array(16) };
   return encodeSealed(jsCodec, kernel, { header, end, times: new Float64Array(values.length), values, named: [] });
 }
 

@@ -102,12 +102,13 @@ export function sealedSuite(stage: () => Stage): void {
       const { open, bytesOf, check } = stage();
       Object.assign(constants, { sealAfterMs: 0, sealSpreadMs: 0 });
       const series = open({ seal: true });
-      for (let second = 0; second < 3; second++) await putSecond(second);
+      for (let second = 0; second < 6; second++) await putSecond(second);
       await expect
         .poll(async () => Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0])), {
           timeout: 10_000,
         })
-        .toContain(constants.sealedFormat);
+        .not.toContain(constants.format);
+      expect((await closedKeys()).length).toBeGreaterThan(3);
       await check({ span: 20_000 });
       await series.close();
     });

@@ -26,7 +26,7 @@ export const readOutlines: StepOfArguments<OutlineQuery, JournalAnswer> = /* @__
   "journal/read-outlines",
   readOutlinesScript,
   (query) => [undefined, query],
-  { encode: encodeQuery, partOf: outlineOf },
+  { maxChunks: constants.maxOutlines, encode: encodeQuery, partOf: outlineOf },
 );
 
 function encodeQuery(query: OutlineQuery): Uint8Array {
@@ -57,7 +57,11 @@ function outlineOf(
   const toMs = atMs ?? presentMs;
   // An empty chunk has no times, and is inside every window.
   const isWhole = latestMs <= toMs && (isInside(earliestMs, fromMs, toMs, closed) || earliestMs > latestMs);
-  if (!isWhole || lastStampMs > rawCreatedMs - constants.dedupeMs)
+  const isOutside = earliestMs > toMs || latestMs < fromMs;
+  if (!(isWhole || isOutside) || lastStampMs > rawCreatedMs - constants.dedupeMs)
     return bytes.subarray(0, view.getUint32(layout.SEALED_BLOCKS_PLACE_AT, true));
-  return bytes.subarray(0, hasPercentiles ? view.getUint32(layout.SEALED_TOTALS_PLACE_AT, true) : FIXED_BYTES);
+  return bytes.subarray(
+    0,
+    hasPercentiles && !isOutside ? view.getUint32(layout.SEALED_TOTALS_PLACE_AT, true) : FIXED_BYTES,
+  );
 }

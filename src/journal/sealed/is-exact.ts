@@ -1,0 +1,34 @@
+import type { BlockCodec } from "../../kernel/blocks/contract.ts";
+import { eachEvent, type RawChunk } from "./raw-chunk.ts";
+import { SealedChunk } from "./sealed-chunk.ts";
+
+/** Whether the sealed form gives back every event, to the bit, compared with the bytes of the chunk itself. */
+export function isExact(codec: BlockCodec, sealed: Uint8Array, raw: RawChunk, counted: readonly number[]): boolean {
+  const chunk = SealedChunk.parse(sealed);
+  const isWide = raw.header.valueType === 1;
+  const times = new Float64Array(chunk.count);
+  const words = new Uint32Array(chunk.count * (isWide ? 2 : 1));
+  let at = 0;
+  chunk.decode(codec, (itsTimes, itsValues) => {
+    times.set(itsTimes, at);
+    const { buffer, byteOffset, byteLength } = itsValues;
+    words.set(new Uint32Array(buffer, byteOffset, byteLength >> 2), at * (isWide ? 2 : 1));
+    at += itsTimes.length;
+  });
+  let i = 0;
+  let isSame = true;
+  eachEvent(raw, counted, (ms, low, high) => {
+    const [itsLow, itsHigh] = isWide ? [words[2 * i]!, words[2 * i + 1]!] : [words[i]!, 0];
+    const isEqual =
+      (itsLow === low && itsHigh === high) || (isNan(low, high, isWide) && isNan(itsLow, itsHigh, isWide));
+    if (times[i++] !== ms || !isEqual) isSame = false;
+  });
+  return isSame && i === chunk.count;
+}
+
+/** Engines may change which NaN it is. */
+function isNan(low: number, high: number, isWide: boolean): boolean {
+  if (!isWide) return (low & 0x7fff_ffff) > 0x7f80_0000;
+  const top = high & 0x7fff_ffff;
+  return top > 0x7ff0_0000 || (top === 0x7ff0_0000 && low !== 0);
+}
