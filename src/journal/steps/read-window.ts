@@ -21,14 +21,14 @@ export const MAX_CALL_BYTES = 1;
 
 /** How a step asks for parts of closed chunks instead of whole ones. */
 interface PartsOfChunks<L extends Lookback> {
-  maxChunks: number;
+  maxChunks(): number;
   encode(lookback: L): Uint8Array;
   /** `rawCreatedMs`: creation of the next chunk that is not sealed. */
   partOf(chunk: ChunkBytes, lookback: L, fromMs: number, presentMs: number, rawCreatedMs: number): Uint8Array;
 }
 
 const WHOLE: PartsOfChunks<Lookback> = {
-  maxChunks: constants.maxClosedChunks,
+  maxChunks: () => constants.maxClosedChunks,
   encode: encodeLookback,
   partOf: ({ bytes }) => bytes,
 };
@@ -89,7 +89,7 @@ export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
       const part = (chunk: ChunkBytes, ...times: [number, number, number]) => partOf(chunk, lookback, ...times);
       return {
         ...answer,
-        closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback, maxChunks, part) : undefined,
+        closedChunks: isJournal ? closedChunksOf(keys, key, answer, lookback, maxChunks(), part) : undefined,
       };
     },
   };

@@ -26,7 +26,7 @@ export const readOutlines: StepOfArguments<OutlineQuery, JournalAnswer> = /* @__
   "journal/read-outlines",
   readOutlinesScript,
   (query) => [undefined, query],
-  { maxChunks: constants.maxOutlines, encode: encodeQuery, partOf: outlineOf },
+  { maxChunks: () => constants.maxOutlines, encode: encodeQuery, partOf: outlineOf },
 );
 
 function encodeQuery(query: OutlineQuery): Uint8Array {
