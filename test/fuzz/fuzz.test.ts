@@ -12,7 +12,7 @@ import { type Case, Findings } from "./findings.ts";
 import { damaged, restored, type Stencil, stencilOf } from "./stencil.ts";
 import { SUBJECTS, WITHOUT_KEYS } from "./subjects.ts";
 
-const CASES = Number(process.env.ORIEL_FUZZ_CASES ?? 10_000);
+const CASES = Number(process.env.ORIEL_FUZZ_CASES ?? 8_000);
 const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 31);
 /** The first case to run, of the seed's cases. */
 const FROM = Number(process.env.ORIEL_FUZZ_FROM ?? 0);

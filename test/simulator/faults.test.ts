@@ -4,7 +4,7 @@ import { seeds } from "../harness/seeds.ts";
 import { explain, Tally } from "./laws/tally.ts";
 import { playSchedule } from "./schedule.ts";
 
-const { first, count } = seeds(40);
+const { first, count } = seeds(30);
 const { ORIEL_TALLY } = process.env;
 
 it(`keeps its guarantees in ${count} schedules from seed ${first}`, { timeout: 60_000 + count * 2_000 }, async () => {
