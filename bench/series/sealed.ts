@@ -8,7 +8,8 @@ import { append } from "../../src/journal/steps/append.ts";
 import { closedKey, rotate } from "../../src/journal/steps/rotate.ts";
 import { activeBlocks } from "../../src/kernel/blocks/choose.ts";
 import { activeKernel } from "../../src/kernel/choose.ts";
-import type { StepOfArguments, Store } from "../../src/store/contract.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { countingStore } from "../../test/harness/counting-store.ts";
 import { uniform } from "../events.ts";
 import { median, percentile } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
@@ -169,29 +170,4 @@ async function asked(store: Store, right: Right, turns: number, where: "client" 
     row = { requests: counting.requests(), bytes: counting.bytes() };
   }
   return { ...row, ms: median(ms) };
-}
-
-function countingStore(store: Store): { store: Store; requests(): number; bytes(): number } {
-  const runs = new Set<object>();
-  const counting = new Map<unknown, unknown>();
-  let bytes = 0;
-  const run: Store["run"] = (operation, key, input, options) => {
-    let counted = counting.get(operation) as typeof operation | undefined;
-    if (!counted) {
-      const { decode, ...step } = operation as StepOfArguments<typeof input, unknown>;
-      const counts = (reply: Uint8Array) => {
-        bytes += reply.length;
-        return decode(reply);
-      };
-      counted = { ...step, decode: counts } as unknown as typeof operation;
-      counting.set(operation, counted);
-    }
-    const ranIn = (one: object) => {
-      runs.add(one);
-      options?.ranIn?.(one);
-    };
-    return store.run(counted, key, input, { ...options, ranIn });
-  };
-  const { monotonic, leaseClock } = store;
-  return { store: { ...store, monotonic, leaseClock, run }, requests: () => runs.size, bytes: () => bytes };
 }

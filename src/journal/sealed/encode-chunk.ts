@@ -29,7 +29,7 @@ const COUNT_AT = HEADER_BYTES + layout.SEALED_COUNT_AT;
 /** Of one block's checksum. */
 export const CHECKSUM_BYTES = 4;
 
-/** Encodes a chunk in its sealed form (README.md). Cost: 20 to 40 ns an event with WebAssembly, 100 ns without. */
+/** Encodes a chunk in its sealed form (lua/README.md). Cost: 20 to 40 ns an event with WebAssembly, 100 ns without. */
 export function encodeSealed(codec: BlockCodec, kernel: Kernel, chunk: ChunkEvents): Uint8Array {
   const blocks: BlockParts[] = [];
   for (let from = 0; from < chunk.values.length; from += MAX_IN_BLOCK) {

@@ -1,26 +1,21 @@
-import { BLOCK_BYTES, FORM, TOTALS_BYTES } from "../../generated/layouts/block.ts";
+import { FORM } from "../../generated/layouts/block.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import { exceptionsOf, outlineOf } from "../../kernel/blocks/block.ts";
-import type { BlockHead, BlockTotals, Outline } from "../../kernel/blocks/contract.ts";
-import { readHead } from "../../kernel/blocks/head.ts";
+import type { BlockTotals, Outline } from "../../kernel/blocks/contract.ts";
 import { readTotals } from "../../kernel/blocks/totals.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
-import { CHECKSUM_BYTES, checksumOf, headsChecksum, recordChecksum, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
+import { checksumOf, headsChecksum, recordChecksum, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
 import { SealedNames } from "./names.ts";
+import { type PlacedBlock, type Places, placedBlocks, placesOf, totalsBytesOf } from "./places.ts";
 import { isPossibleEnd, rawEndOf } from "./raw-end.ts";
 
 /** A block of a chunk of which only the outline is here. */
-export interface OutlinedBlock {
-  readonly head: BlockHead;
-  readonly headBytes: Uint8Array;
-  readonly checksum: number;
+export interface OutlinedBlock extends PlacedBlock {
   /** Only in a chunk that an edge of the window cuts. */
   readonly totals: BlockTotals | undefined;
   readonly totalsBytes: Uint8Array | undefined;
-  /** Where its body, order and times begin in the chunk. */
-  readonly at: number;
 }
 
 /** The beginning of a sealed chunk, as far as `read-outlines` returns it. */
@@ -41,18 +36,11 @@ export class ChunkOutline {
     if (bytes.length < SEALED_FIXED_BYTES) throw damaged(`has ${bytes.length} bytes`);
     const view = new DataView(bytes.buffer, bytes.byteOffset + HEADER_BYTES, layout.SEALED_BYTES);
     const u32 = (at: number) => view.getUint32(at, true);
-    const blockCount = u32(layout.SEALED_BLOCK_COUNT_AT);
-    const [totalsAt, namesAt, blocksAt] = [
-      u32(layout.SEALED_TOTALS_PLACE_AT),
-      u32(layout.SEALED_NAMES_PLACE_AT),
-      u32(layout.SEALED_BLOCKS_PLACE_AT),
-    ];
-    const isOrdered =
-      SEALED_FIXED_BYTES + (BLOCK_BYTES + CHECKSUM_BYTES) * blockCount <= totalsAt &&
-      totalsAt + TOTALS_BYTES * blockCount === namesAt &&
-      namesAt <= blocksAt;
+    const places = placesOf(bytes);
+    if (!places) throw damaged("has parts at impossible places");
+    const { blockCount, totalsAt, namesAt, blocksAt } = places;
     const isWhole = [SEALED_FIXED_BYTES, totalsAt, blocksAt].includes(bytes.length);
-    if (!isOrdered || !isWhole) throw damaged("has parts at impossible places");
+    if (!isWhole) throw damaged("has parts at impossible places");
     const isWholePrefix = bytes.length === blocksAt;
     const isUnchanged =
       u32(layout.SEALED_RECORD_CHECKSUM_AT) === recordChecksum(bytes) &&
@@ -76,7 +64,6 @@ export class ChunkOutline {
       : undefined;
     if (isWholePrefix && !this.names) throw damaged("has damaged names");
     const hasBlocks = bytes.length > SEALED_FIXED_BYTES || blockCount === 0;
-    const places = { blockCount, totalsAt, namesAt, blocksAt };
     this.blocks = hasBlocks ? blocksOf(bytes, places, header) : [];
     const { length } = this.blocks;
     if (length > 0 && this.blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count)
@@ -89,37 +76,11 @@ export class ChunkOutline {
   }
 }
 
-interface Places {
-  blockCount: number;
-  totalsAt: number;
-  namesAt: number;
-  blocksAt: number;
-}
-
-function blocksOf(bytes: Uint8Array, places: Places, { valueType, number }: ChunkHeader): OutlinedBlock[] {
-  const { blockCount, totalsAt, namesAt, blocksAt } = places;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const checksumsAt = totalsAt - CHECKSUM_BYTES * blockCount;
-  const hasTotals = bytes.length >= namesAt && bytes.length > totalsAt;
-  let headAt = SEALED_FIXED_BYTES;
-  let at = blocksAt;
-  return Array.from({ length: blockCount }, (_, i): OutlinedBlock => {
-    const head = readHead(bytes.subarray(headAt, checksumsAt));
-    if (head.wide !== (valueType === 1)) throw new DamagedChunk(number, `has a damaged block ${i}: another value type`);
-    const totalsBytes = hasTotals
-      ? bytes.subarray(totalsAt + TOTALS_BYTES * i, totalsAt + TOTALS_BYTES * (i + 1))
-      : undefined;
-    const block = {
-      head,
-      headBytes: bytes.subarray(headAt, headAt + head.headBytes),
-      checksum: view.getUint32(checksumsAt + CHECKSUM_BYTES * i, true),
-      totals: totalsBytes && readTotals(head, totalsBytes),
-      totalsBytes,
-      at,
-    };
-    headAt += head.headBytes;
-    at += head.bodyBytes + head.orderBytes + head.timesBytes;
-    return block;
+function blocksOf(bytes: Uint8Array, places: Places, header: ChunkHeader): OutlinedBlock[] {
+  const hasTotals = bytes.length >= places.namesAt && bytes.length > places.totalsAt;
+  return placedBlocks(bytes, places, header).map((block, i) => {
+    const totalsBytes = hasTotals ? totalsBytesOf(bytes, places, i) : undefined;
+    return { ...block, totals: totalsBytes && readTotals(block.head, totalsBytes), totalsBytes };
   });
 }
 

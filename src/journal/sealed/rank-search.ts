@@ -1,8 +1,9 @@
 import { GROUP, MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import { decodeGroups } from "../../kernel/blocks/block.ts";
 import type { BlockCodec } from "../../kernel/blocks/contract.ts";
-import { activeKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
+import { sortedColumn } from "../../stats/live/value-range.ts";
+import { lowerBound, upperBound } from "../../stats/runs/select-runs.ts";
 import { type BlockRanks, type OutlinedBlock, ranksOf } from "./outline.ts";
 
 /** Groups `first` to `last` - 1 of a block, and their bytes in its body. */
@@ -100,9 +101,9 @@ export class RankSearch {
     let below = 0;
     const inside: Column[] = [];
     const addSorted = (sorted: Column) => {
-      const first = countBelow(sorted, bracket.low);
+      const first = lowerBound(sorted, bracket.low);
       below += first;
-      inside.push(sorted.subarray(first, countUpTo(sorted, bracket.high)));
+      inside.push(sorted.subarray(first, upperBound(sorted, bracket.high)));
     };
     for (const sorted of this.#known) addSorted(sorted);
     for (const one of this.#blocks) {
@@ -110,10 +111,9 @@ export class RankSearch {
       below += groups.first * GROUP;
       if (groups.first < groups.last) addSorted(valuesIn(one, groups)!);
     }
-    const numbers = joined(inside);
-    if (from < below || to >= below + numbers.length) return undefined;
-    activeKernel().sort(numbers);
-    return numbers.subarray(from - below, to - below + 1);
+    const count = inside.reduce((sum, sorted) => sum + sorted.length, 0);
+    if (from < below || to >= below + count) return undefined;
+    return sortedColumn(inside).subarray(from - below, to - below + 1);
   }
 
   /** The samples of all blocks, and each 32nd known number, ascending. Kept, so that brackets stay the same. */
@@ -123,11 +123,10 @@ export class RankSearch {
       ...this.#blocks.map(({ outline }) => outline.least),
       ...this.#known.map((sorted) => sorted.filter((_, i) => i % GROUP === 0)),
     ];
-    this.#samples = joined(lists);
+    this.#samples = sortedColumn(lists);
     this.#listCount = lists.length;
     for (const { regular } of this.#blocks) this.#total += regular;
     for (const { length } of this.#known) this.#total += length;
-    activeKernel().sort(this.#samples);
     return this.#samples;
   }
 
@@ -170,27 +169,15 @@ function biasOf(share: number): number {
   return Number.isFinite(bias) ? bias : 0;
 }
 
-/** All of them are f32, or f64. */
-function joined(lists: readonly Column[]): Column {
-  const count = lists.reduce((sum, list) => sum + list.length, 0);
-  const all = lists[0] instanceof Float32Array ? new Float32Array(count) : new Float64Array(count);
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  return all;
-}
-
 /** The groups that can have values from `low` to `high`. All values of groups before them are below `low`. */
 function groupsIn(one: SearchedBlock, { low, high }: Bracket): Groups {
   const { outline, block, regular } = one;
   const { least } = outline;
   const groups = Math.ceil(regular / GROUP);
-  let first = Math.max(0, countBelow(least, low) - 1);
+  let first = Math.max(0, lowerBound(least, low) - 1);
   // The smallest value of a group lies up to 2^shift steps above its sample, but below a larger sample.
-  if (block.head.shift > 0) first = Math.max(0, countBelow(least, least[first]!) - 1);
-  const last = Math.min(groups, Math.max(first, countUpTo(least, high)));
+  if (block.head.shift > 0) first = Math.max(0, lowerBound(least, least[first]!) - 1);
+  const last = Math.min(groups, Math.max(first, upperBound(least, high)));
   return groupsFrom(one, first, last);
 }
 
@@ -202,26 +189,4 @@ function groupsFrom({ outline }: SearchedBlock, first: number, last: number): Gr
 function valuesIn({ fetched }: SearchedBlock, { first, last }: Groups): Column | undefined {
   const found = fetched.find((one) => one.first <= first && one.last >= last);
   return found?.values.subarray((first - found.first) * GROUP, (last - found.first) * GROUP);
-}
-
-function countBelow(sorted: Column, limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function countUpTo(sorted: Column, limit: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,9 +1,8 @@
 import { OrielError } from "../../errors.ts";
-import { BLOCK_BYTES, MAX_IN_BLOCK, TOTALS_BYTES } from "../../generated/layouts/block.ts";
+import { MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import { decodeValues } from "../../kernel/blocks/block.ts";
 import type { BlockCodec, BlockHead, SomeParts } from "../../kernel/blocks/contract.ts";
-import { readHead } from "../../kernel/blocks/head.ts";
 import { decodeTimes } from "../../kernel/blocks/times.ts";
 import { readTotals } from "../../kernel/blocks/totals.ts";
 import type { Column } from "../../kernel/contract.ts";
@@ -11,8 +10,9 @@ import type { Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
 import { Checksum } from "./checksum.ts";
-import { CHECKSUM_BYTES, checksumOf, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
+import { checksumOf, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
 import { SealedNames } from "./names.ts";
+import { type Places, placedBlocks, placesOf, totalsBytesOf } from "./places.ts";
 import { isPossibleEnd, rawEndOf } from "./raw-end.ts";
 
 interface Block {
@@ -21,7 +21,7 @@ interface Block {
   checksum: number;
 }
 
-/** A closed chunk in its sealed form (README.md), of which the outline was checked. The blocks are checked when they are read. */
+/** A closed chunk in its sealed form (lua/README.md), of which the outline was checked. The blocks are checked when they are read. */
 export class SealedChunk {
   readonly header: ChunkHeader;
   readonly end: Known;
@@ -36,17 +36,9 @@ export class SealedChunk {
     if (bytes.length < SEALED_FIXED_BYTES) throw damaged(`has ${bytes.length} bytes`);
     const view = new DataView(bytes.buffer, bytes.byteOffset + HEADER_BYTES, layout.SEALED_BYTES);
     const u32 = (at: number) => view.getUint32(at, true);
-    const blockCount = u32(layout.SEALED_BLOCK_COUNT_AT);
-    const totalsAt = u32(layout.SEALED_TOTALS_PLACE_AT);
-    const namesAt = u32(layout.SEALED_NAMES_PLACE_AT);
-    const blocksAt = u32(layout.SEALED_BLOCKS_PLACE_AT);
-    const isOrdered =
-      SEALED_FIXED_BYTES + (BLOCK_BYTES + CHECKSUM_BYTES) * blockCount <= totalsAt &&
-      totalsAt + TOTALS_BYTES * blockCount === namesAt &&
-      namesAt <= blocksAt &&
-      blocksAt <= bytes.length;
-    if (!isOrdered || u32(layout.SEALED_SIZE_BYTES_AT) !== bytes.length)
-      throw damaged("has parts at impossible places");
+    const places = placesOf(bytes);
+    if (places?.sizeBytes !== bytes.length) throw damaged("has parts at impossible places");
+    const { namesAt, blocksAt } = places;
     if (u32(layout.SEALED_CHECKSUM_AT) !== checksumOf(bytes, blocksAt)) throw damaged("has another checksum");
     const names = SealedNames.parse(bytes.subarray(namesAt, blocksAt), header.createdMs, header.lastStampMs);
     if (!names) throw damaged("has damaged names");
@@ -55,7 +47,7 @@ export class SealedChunk {
     this.names = names;
     this.count = u32(layout.SEALED_COUNT_AT);
     this.sizeBytes = bytes.length;
-    this.#blocks = blocksOf(bytes, { blockCount, totalsAt, blocksAt }, header);
+    this.#blocks = blocksOf(bytes, places, header);
     if (this.#blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count) throw damaged("has other events");
     if (!isPossibleEnd(this.end, this.count, header)) throw damaged("names an impossible end");
   }
@@ -78,7 +70,6 @@ export class SealedChunk {
       within(this.header.number, `has a damaged block ${i}`, () => {
         const { body, order, times: its } = parts;
         if (new Checksum().add(body).add(order).add(its).value !== checksum) throw damagedBlock("another checksum");
-        if (head.wide !== isWide) throw damagedBlock("another value type");
         decodeValues(codec, head, parts, values.subarray(0, head.count));
         decodeTimes(codec, head, readTotals(head, parts.totals).earliestMs, its, times.subarray(0, head.count));
       });
@@ -87,33 +78,19 @@ export class SealedChunk {
   }
 }
 
-function blocksOf(
-  bytes: Uint8Array,
-  { blockCount, totalsAt, blocksAt }: { blockCount: number; totalsAt: number; blocksAt: number },
-  { number }: ChunkHeader,
-): Block[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const checksumsAt = totalsAt - CHECKSUM_BYTES * blockCount;
-  let headAt = SEALED_FIXED_BYTES;
-  let at = blocksAt;
-  const next = (length: number) => {
-    at += length;
-    return bytes.subarray(at - length, at);
-  };
-  const blocks = Array.from({ length: blockCount }, (_, i): Block => {
-    const head = readHead(bytes.subarray(headAt, checksumsAt));
+function blocksOf(bytes: Uint8Array, places: Places, header: ChunkHeader): Block[] {
+  return placedBlocks(bytes, places, header).map(({ head, headBytes, checksum, at }, i) => {
+    const orderAt = at + head.bodyBytes;
+    const timesAt = orderAt + head.orderBytes;
     const parts = {
-      head: bytes.subarray(headAt, headAt + head.headBytes),
-      totals: bytes.subarray(totalsAt + TOTALS_BYTES * i, totalsAt + TOTALS_BYTES * (i + 1)),
-      body: next(head.bodyBytes),
-      order: next(head.orderBytes),
-      times: next(head.timesBytes),
+      head: headBytes,
+      totals: totalsBytesOf(bytes, places, i),
+      body: bytes.subarray(at, orderAt),
+      order: bytes.subarray(orderAt, timesAt),
+      times: bytes.subarray(timesAt, timesAt + head.timesBytes),
     };
-    headAt += head.headBytes;
-    return { head, parts, checksum: view.getUint32(checksumsAt + CHECKSUM_BYTES * i, true) };
+    return { head, parts, checksum };
   });
-  if (headAt !== checksumsAt || at !== bytes.length) throw new DamagedChunk(number, "has blocks of other lengths");
-  return blocks;
 }
 
 function damagedBlock(what: string): OrielError {

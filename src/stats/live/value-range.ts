@@ -38,8 +38,8 @@ export function rangeOfRanks(runs: readonly Sorted[], count: number, first: numb
   return { low, high, below, lowCount, highCount, between: sortedColumn(parts) };
 }
 
-/** All parts as one sorted column. All have the same type. */
-function sortedColumn(parts: readonly Column[]): Column {
+/** All parts, each of the same type and without NaN, as one sorted column. Cost: one sort. */
+export function sortedColumn(parts: readonly Column[]): Column {
   const count = parts.reduce((sum, part) => sum + part.length, 0);
   const column = parts[0] instanceof Float64Array ? new Float64Array(count) : new Float32Array(count);
   let at = 0;

@@ -5,7 +5,8 @@ import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
 import { read } from "../../../src/journal/steps/read.ts";
 import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
 import { activeKernel } from "../../../src/kernel/choose.ts";
-import type { StepOfArguments, Store } from "../../../src/store/contract.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { countingStore } from "../../harness/counting-store.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { valuesOf } from "../../kernel/blocks/shapes.ts";
 import { randomOf } from "../../kernel/columns.ts";
@@ -22,36 +23,6 @@ afterAll(async () => {
   await store?.close();
   await server?.stop();
 });
-
-/** A store that counts its turns and the bytes of its answers. */
-function countingStore(): { store: Store; turns(): number; bytes(): number; names: string[] } {
-  const names: string[] = [];
-  const runs = new Set<object>();
-  const counted = new Map<unknown, unknown>();
-  let bytes = 0;
-  const run: Store["run"] = async (operation, key, input, options) => {
-    names.push(operation.name);
-    // Calls of one operation travel together.
-    let counting = counted.get(operation) as typeof operation | undefined;
-    if (!counting) {
-      const { decode, ...step } = operation as StepOfArguments<typeof input, unknown>;
-      const counts = (reply: Uint8Array) => {
-        bytes += reply.length;
-        return decode(reply);
-      };
-      counting = { ...step, decode: counts } as unknown as typeof operation;
-      counted.set(operation, counting);
-    }
-    const ranIn = (one: object) => void runs.add(one);
-    return store.run(counting, key, input, { ...options, ranIn });
-  };
-  return {
-    store: { ...store, monotonic: store.monotonic, run } as Store,
-    turns: () => runs.size,
-    bytes: () => bytes,
-    names,
-  };
-}
 
 /** Records events in batches of 32, and seals what has been closed. */
 async function filled(name: string, shape: string, values: "float32" | "float64"): Promise<Series> {
@@ -87,13 +58,13 @@ describe.each(["float32", "float64"] as const)("%s", (values) => {
         [7, [50]],
       ] as const)
         for (const closed of ["right", "both"] as const) {
-          const { store: counting, turns, names } = countingStore();
+          const { store: counting, requests, names } = countingStore(store);
           const other = new Series(counting, name, { retention: "1h", values, seal: true });
           const found = await other.stats({ span, percentiles, closed, where: "server" });
           const same = await series.stats({ span, percentiles, closed, at: found.to });
           expectAlike(found, same);
           expect(names).not.toContain("journal/read");
-          expect(turns()).toBeLessThanOrEqual(3);
+          expect(requests()).toBeLessThanOrEqual(3);
           await other.close();
         }
       await series.close();

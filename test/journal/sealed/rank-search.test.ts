@@ -11,26 +11,13 @@ import type { Column } from "../../../src/kernel/contract.ts";
 import { js } from "../../../src/kernel/js/js.ts";
 import { valuesOf } from "../../kernel/blocks/shapes.ts";
 import { randomOf } from "../../kernel/columns.ts";
-import { CREATED_MS, SHAPES } from "./raw-chunks.ts";
+import { CREATED_MS, headerOf, SHAPES } from "./raw-chunks.ts";
 
 const kernel = js.create();
 const SEED = 20_261_124;
 
 function sealedOf(values: Column): Uint8Array {
-  const header = {
-    format: 1,
-    valueType: values instanceof Float64Array ? 1 : 0,
-    clock: 0,
-    chunkMs: 1000,
-    number: 5,
-    createdMs: CREATED_MS,
-    birth: 77,
-    birthBefore: 76,
-    lastStampMs: CREATED_MS,
-    retentionMs: 60_000,
-    completeSinceMs: Number.NEGATIVE_INFINITY,
-    latestMs: Number.NEGATIVE_INFINITY,
-  };
+  const header = headerOf(values instanceof Float64Array ? 1 : 0, CREATED_MS);
   const end = { number: 5, birth: 77, length: 64 + values.byteLength, place: 0, frame: new Uint8Array(16) };
   return encodeSealed(jsCodec, kernel, { header, end, times: new Float64Array(values.length), values, named: [] });
 }

@@ -25,6 +25,23 @@ export interface MadeChunk extends RawChunk {
 type Random = () => number;
 const below = (random: Random, n: number) => Math.floor(n * random());
 
+export function headerOf(valueType: number, lastStampMs: number): ChunkHeader {
+  return {
+    format: constants.format,
+    valueType,
+    clock: 0,
+    chunkMs: 1000,
+    number: 5,
+    createdMs: CREATED_MS,
+    birth: 77,
+    birthBefore: 76,
+    lastStampMs,
+    retentionMs: 60_000,
+    completeSinceMs: Number.NEGATIVE_INFINITY,
+    latestMs: Number.NEGATIVE_INFINITY,
+  };
+}
+
 /** A chunk of `count` frames, some of them copies of earlier ones, some with times of their own. */
 export function madeChunk(random: Random, shape: string, count: number, valueType = below(random, 2)): MadeChunk {
   const frames: Frame[] = [];
@@ -46,20 +63,7 @@ export function madeChunk(random: Random, shape: string, count: number, valueTyp
     parts.push(bytes);
     frames.push({ producer, sequence, stampMs, times, values: [...column] });
   }
-  const header: ChunkHeader = {
-    format: constants.format,
-    valueType,
-    clock: 0,
-    chunkMs: 1000,
-    number: 5,
-    createdMs: CREATED_MS,
-    birth: 77,
-    birthBefore: 76,
-    lastStampMs: CREATED_MS + sinceMs,
-    retentionMs: 60_000,
-    completeSinceMs: Number.NEGATIVE_INFINITY,
-    latestMs: Number.NEGATIVE_INFINITY,
-  };
+  const header = headerOf(valueType, CREATED_MS + sinceMs);
   const head = new Uint8Array(HEADER_BYTES);
   writeHeader(head, header);
   const bytes = new Uint8Array(Buffer.concat([head, ...parts]));
