@@ -24,6 +24,7 @@ import { environment } from "./runner/environment.ts";
 import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
+import { benchCompact, FULL_COMPACT, SMALL_COMPACT } from "./series/compact.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./series/held.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./series/live.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
@@ -52,6 +53,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),
   held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
+  compact: (_redisUrl, small) => benchCompact(small ? SMALL_COMPACT : FULL_COMPACT),
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   metrics: (_redisUrl, small) => benchMetrics(small ? SMALL_METRICS : FULL_METRICS),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),

@@ -19,10 +19,12 @@ export class Feed {
     spanMs: number,
     type: "float32" | "float64" = "float32",
     indexLimits?: IndexLimits,
+    compact = false,
   ) {
     this.#values = values;
     this.spanMs = spanMs;
-    this.series = new LocalSeries({ retention: spanMs, values: type, clock: () => this.nowMs }, undefined, indexLimits);
+    const options = { retention: spanMs, values: type, compact, clock: () => this.nowMs };
+    this.series = new LocalSeries(options, undefined, indexLimits);
   }
 
   /** Records one event a millisecond later. */

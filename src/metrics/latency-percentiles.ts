@@ -1,6 +1,7 @@
 import { checkKnown } from "../errors.ts";
 import type { PercentileMethod } from "../kernel/percentile/percentile.ts";
-import { LocalSeries, type LocalSeriesOptions } from "../stats/local-series.ts";
+import { LocalSeries } from "../stats/local-series.ts";
+import type { LocalSeriesOptions } from "../stats/local-series-options.ts";
 import type { Clock } from "../time.ts";
 
 /** How a window keeps its response times. */

@@ -29,6 +29,11 @@ export interface SeriesOptions {
    */
   resident?: boolean | undefined;
   /**
+   * True: the copy that this process caches takes about 5 bytes an event rather than 12 (`float64`: 11 rather than 20). Each event
+   * that is read takes about 0.05 us longer, and a window that differs from query to query up to twice as long. Default false.
+   */
+  compact?: boolean | undefined;
+  /**
    * Number of replicas that must confirm an event before `record` resolves (WAIT). If fewer confirm within the store's
    * deadline, the call rejects with `applied` "unknown". Default 0: a failover can lose acknowledged events.
    */
@@ -92,6 +97,7 @@ export interface SeriesSettings {
   maxPendingBytes: number;
   maxResidentBytes: number;
   isResident: boolean;
+  isCompact: boolean;
   replicas: number;
   isSealing: boolean;
   /** Values are rounded to this part of 1; 0: not at all. */
@@ -121,6 +127,7 @@ const OPTIONS = [
   "maxPendingBytes",
   "maxResidentBytes",
   "resident",
+  "compact",
   "replicas",
   "seal",
   "resolution",
@@ -143,6 +150,8 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
   const { resident = true } = options;
   if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
+  const { compact = false } = options;
+  if (typeof compact !== "boolean") throw argumentError("compact", compact, "true or false");
   const { seal = false } = options;
   if (typeof seal !== "boolean") throw argumentError("seal", seal, "true or false");
   const { resolution } = options;
@@ -159,6 +168,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
     isResident: resident,
+    isCompact: compact,
     replicas,
     isSealing: seal,
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,

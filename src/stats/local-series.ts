@@ -1,18 +1,19 @@
-import { argumentError, byteBound, checkKnown, OrielError } from "../errors.ts";
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
-import { checkValue, type NanPolicy, policyOf } from "../kernel/nan.ts";
+import { checkValue, type NanPolicy } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
-import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
+import { type Clock, instantMs } from "../time.ts";
 import {
   LIVE_LIMITS,
   type LiveLimits,
   type LocalPercentileOptions,
   PercentileQueries,
 } from "./live/percentile-queries.ts";
+import { type LocalSeriesOptions, localSeriesSettings } from "./local-series-options.ts";
 import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
 import { Segments } from "./segments/segments.ts";
-import { checkedColumn, timesOf } from "./values.ts";
+import { checkedColumn, timesOf, valuesInside } from "./values.ts";
 import type { IndexLimits } from "./wavelet/window-index.ts";
 import { type FoldedWindow, WindowFolds } from "./window-folds.ts";
 import {
@@ -24,18 +25,6 @@ import {
   windowQuery,
 } from "./window-query.ts";
 import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
-
-/** Options of `LocalSeries`. */
-export interface LocalSeriesOptions {
-  /** Longest span of any query; default "1h". */
-  retention?: Duration | undefined;
-  values?: "float32" | "float64" | undefined;
-  nan?: NanPolicy | undefined;
-  /** Memory bound for events (14 bytes each, float64 22); default 512 MiB. Above it `record` throws OVERLOADED. */
-  maxBytes?: number | undefined;
-  /** Ms since 1970; default `Date.now`. */
-  clock?: Clock | undefined;
-}
 
 /** Maximum lead of an event's own time over the clock. */
 const MAX_EARLY_MS = 60_000;
@@ -72,13 +61,15 @@ export class LocalSeries {
   /** @internal Tests pass smaller bounds, which reach rare states with a few events. */
   constructor(options?: LocalSeriesOptions, liveLimits?: LiveLimits, indexLimits?: IndexLimits);
   constructor(options: LocalSeriesOptions = {}, liveLimits: LiveLimits = LIVE_LIMITS, indexLimits?: IndexLimits) {
-    const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
+    const { values, nan, clock, retentionMs, maxBytes, compact } = AT.checked(undefined, () =>
+      localSeriesSettings(options),
+    );
     this.#retentionMs = retentionMs;
     this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));
     this.#valueType = values === "float64" ? 1 : 0;
     this.#maxBytes = maxBytes;
     this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
-    this.#events = new Segments(this.#valueType);
+    this.#events = new Segments(this.#valueType, undefined, compact);
     this.#folds = new WindowFolds(indexLimits);
     this.#nan = nan;
     this.#clock = clock;
@@ -124,7 +115,7 @@ export class LocalSeries {
     try {
       const query = statsQuery(options, this.#retentionMs);
       const window = this.#windowOf(query);
-      const roomBytes = this.#maxBytes - this.#events.count * bytesPerEvent(this.#valueType);
+      const roomBytes = this.#maxBytes - this.#events.sizeBytes;
       const fold = this.#folds.stats(this.#events, window, roomBytes);
       return statsOf(fold, query, this.#nan, window.fromMs, window.toMs, this.#degradedBy(window.fromMs));
     } catch (error) {
@@ -151,12 +142,7 @@ export class LocalSeries {
     try {
       const query = windowQuery(options, this.#retentionMs);
       const toMs = query.atMs ?? this.#advance();
-      const total = this.#events.count;
-      const all = this.#valueType === 1 ? new Float64Array(total) : new Float32Array(total);
-      let at = 0;
-      for (const segment of this.#events.list)
-        at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
-      return all.slice(0, at);
+      return valuesInside(this.#events.list, this.#valueType, toMs - query.spanMs, toMs, query.closed);
     } catch (error) {
       throw AT.error("values", error);
     }
@@ -207,13 +193,14 @@ export class LocalSeries {
   /** Reserves room for `count` more events. Throws OVERLOADED if `maxBytes` has no room for them. */
   #makeRoom(count: number, nowMs: number): void {
     this.#dropExpired(nowMs);
-    const maxEvents = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
-    const left = maxEvents - this.#events.count - count;
+    const { count: held, sizeBytes } = this.#events;
+    const maxEvents = held + Math.floor((this.#maxBytes - sizeBytes) / bytesPerEvent(this.#valueType));
+    const left = maxEvents - held - count;
     this.#roomLeft = Math.max(0, left);
     if (left < 0)
       throw new OrielError(
         "OVERLOADED",
-        `maxBytes, ${this.#maxBytes}, has room for ${maxEvents} events; the series has ${this.#events.count}`,
+        `maxBytes, ${this.#maxBytes}, has room for ${maxEvents} events; the series has ${held}`,
       );
   }
 
@@ -235,14 +222,4 @@ export class LocalSeries {
       throw new OrielError("LATE", `at is ${nowMs - atMs} ms old; the retention is ${this.#retentionMs} ms`);
     return atMs;
   }
-}
-
-function settingsOf(options: LocalSeriesOptions) {
-  checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
-  const { values = "float32", nan = "reject", clock = Date.now } = options;
-  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
-  policyOf(nan);
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
-  const retentionMs = durationMs("retention", options.retention ?? "1h");
-  return { values, nan, clock, retentionMs, maxBytes: byteBound("maxBytes", options.maxBytes ?? 512 << 20) };
 }

@@ -2,7 +2,8 @@ import { argumentError } from "../errors.ts";
 import { checkAttached } from "../kernel/column.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
-import { instantMs } from "../time.ts";
+import { type Closed, instantMs } from "../time.ts";
+import type { Segment } from "./segments/segment.ts";
 
 /** Maximum number of values in one call, 2^28. */
 const MAX_VALUES = 268_435_456;
@@ -42,4 +43,19 @@ export function timesOf(at: number | Date | ArrayLike<number>, count: number): F
   if (at === null || typeof at !== "object" || at.length !== count)
     throw argumentError("at", at, `an instant, or one per value, ${count} in all`);
   return Float64Array.from(at, (t, i) => instantMs(`at[${i}]`, t));
+}
+
+/** Copies the values inside a window, in arrival order. */
+export function valuesInside(
+  segments: readonly Segment[],
+  valueType: number,
+  fromMs: number,
+  toMs: number,
+  closed: Closed,
+): Column {
+  const total = segments.reduce((sum, { count }) => sum + count, 0);
+  const all = valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+  let at = 0;
+  for (const segment of segments) at = segment.copyInside(all, at, fromMs, toMs, closed);
+  return all.slice(0, at);
 }

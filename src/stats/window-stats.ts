@@ -6,7 +6,7 @@ import { interpolate } from "../kernel/percentile/interpolate.ts";
 import { percentileRanks } from "../kernel/percentile/percentile.ts";
 import type { RankBrackets } from "./runs/brackets.ts";
 import { Accumulator, type CachedAggregate, type Run, type Sorted, scaledMoments } from "./runs/run.ts";
-import { lowerBound, selectInRuns } from "./runs/select-runs.ts";
+import { selectInRuns } from "./runs/select-runs.ts";
 import type { StatsQuery } from "./window-query.ts";
 
 /**
@@ -202,7 +202,7 @@ export class Fold {
   }
 
   get #columns(): Column[] {
-    return this.runs.map(({ sorted, length }) => sorted.subarray(0, length));
+    return this.runs.map((run) => run.part(0, run.length));
   }
 
   /** The values at the 0-based ranks k and k + 1 (k again at the end), NaN excluded, for percentile `p`. -0 is below +0. */
@@ -220,7 +220,7 @@ export class Fold {
 
   /** Count of the numbers below `limit`. */
   countBelow(limit: number): number {
-    return this.runs.reduce((sum, run) => sum + lowerBound(run.sorted, limit, 0, run.length), 0);
+    return this.runs.reduce((sum, run) => sum + run.lowerBound(limit, 0, run.length), 0);
   }
 
   #addInfinities(finite: number): number {
@@ -229,12 +229,12 @@ export class Fold {
 }
 
 /** Count of the numbers before the first +0, which includes -0. */
-function belowPositiveZero({ sorted, length }: Sorted): number {
+function belowPositiveZero(run: Sorted): number {
   let low = 0;
-  let high = length;
+  let high = run.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle]! < 0 || Object.is(sorted[middle], -0)) low = middle + 1;
+    if (run.at(middle) < 0 || Object.is(run.at(middle), -0)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -11,6 +11,7 @@ import { NumpyProcess, numpyMissing } from "../../bench/rivals/python/numpy.ts";
 import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
 import { SKETCHES, sketchMissing } from "../../bench/rivals/sketch.ts";
 import { sortedPercentile, typedArrayPipeline } from "../../bench/rivals/typed-array.ts";
+import { benchCompact, SMALL_COMPACT } from "../../bench/series/compact.ts";
 import { benchHeld, SMALL_HELD } from "../../bench/series/held.ts";
 import { benchLive, SMALL_LIVE } from "../../bench/series/live.ts";
 import { benchPipeline, SMALL_PIPELINE } from "../../bench/series/pipeline.ts";
@@ -133,6 +134,18 @@ describe("small benches", () => {
       "ingest in frames of 1024",
       "memory, f64",
     ]);
+  });
+
+  test("compact: both forms of a series give the same answers", async () => {
+    const { rows } = await benchCompact(SMALL_COMPACT);
+    expect(rows.map((row) => row.what)).toEqual([
+      "ingest",
+      "all statistics, p50, p90, p99",
+      "p99, kept up to date",
+      "a window not asked for before",
+    ]);
+    expect(rows[0]!.compactBytes).toBeLessThan(rows[0]!.plainBytes as number);
+    for (const row of rows) expect(row.compactUs).toBeGreaterThan(0);
   });
 
   test("live: a percentile after every record is checked", async () => {

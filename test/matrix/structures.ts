@@ -45,6 +45,7 @@ export const structures = structuresOf({
       onStoreError: ["throw", "local"],
       replicas: [0, 1],
       seal: [false, true],
+      compact: [false, true],
     },
     elsewhere: {
       retention: ALL_ROWS,
@@ -74,7 +75,10 @@ export const structures = structuresOf({
   localSeries: {
     modes: {},
     elsewhere: Object.fromEntries(
-      ["retention", "values", "nan", "maxBytes", "clock"].map((option) => [option, "a LocalSeries has no store"]),
+      ["retention", "values", "nan", "maxBytes", "compact", "clock"].map((option) => [
+        option,
+        "a LocalSeries has no store",
+      ]),
     ),
     make: (options) => new LocalSeries(options),
   },

@@ -124,7 +124,7 @@ const NONE: LocalPercentileOptions = {};
 describe("over thousands of events", () => {
   for (const [name, shape] of Object.entries(SHAPES))
     test.each([1, 20, 4096])(`${name}: every answer equals stats, with brackets of %i ranks`, (maxWidth) => {
-      const series = new Watched({ retention: 1000 }, { ...LIVE_LIMITS, maxWidth });
+      const series = new Watched({ retention: 1000, compact: maxWidth === 20 }, { ...LIVE_LIMITS, maxWidth });
       const random = uniform(maxWidth);
       let lookups = 0;
       for (let i = 0; i < 2500; i++) {

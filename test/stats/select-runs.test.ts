@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lowerBound, selectInRuns, upperBound } from "../../src/stats/runs/select-runs.ts";
+import type { Column } from "../../src/kernel/contract.ts";
+import { lowerBound, upperBound } from "../../src/stats/runs/bounds.ts";
+import { ColumnRun } from "../../src/stats/runs/run.ts";
+import { selectInRuns } from "../../src/stats/runs/select-runs.ts";
 
 const ascending = (a: number, b: number) => a - b;
 /** Zeros of either sign are one value to an order. */
@@ -12,8 +15,12 @@ const value = fc.oneof(
   fc.double({ noNaN: true }),
 );
 
+function runOf(values: Column): ColumnRun {
+  return Object.assign(new ColumnRun(values.sort()), { length: values.length });
+}
+
 function expectEveryRank(lists: number[][], ranks?: number[]) {
-  const runs = lists.map((list) => ({ sorted: Float64Array.from(list).sort(), length: list.length }));
+  const runs = lists.map((list) => runOf(Float64Array.from(list)));
   const all = lists.flat().sort(ascending);
   for (const k of ranks ?? all.keys()) {
     const expected = [all[k]!, all[Math.min(k + 1, all.length - 1)]!];
@@ -70,7 +77,7 @@ describe("select among sorted runs", () => {
   });
 
   test("accepts f32 and f64 runs together", () => {
-    const runs = [Float32Array.of(0.1, 0.5), Float64Array.of(0.1, 0.3)].map((sorted) => ({ sorted, length: 2 }));
+    const runs = [Float32Array.of(0.1, 0.5), Float64Array.of(0.1, 0.3)].map(runOf);
     expect([0, 1, 2, 3].map((k) => selectInRuns(runs, k)[0])).toEqual([0.1, Math.fround(0.1), 0.3, 0.5]);
   });
 });

@@ -15,7 +15,10 @@ export class Watched extends LocalSeries {
   lookups = 0;
   readonly #round: (value: number) => number;
 
-  constructor(options: Pick<LocalSeriesOptions, "values" | "nan" | "retention"> = {}, bounds = LIVE_LIMITS) {
+  constructor(
+    options: Pick<LocalSeriesOptions, "values" | "nan" | "retention" | "compact"> = {},
+    bounds = LIVE_LIMITS,
+  ) {
     const time = { nowMs: START_MS };
     super({ retention: RETENTION_MS, ...options, clock: () => time.nowMs }, bounds);
     this.time = time;

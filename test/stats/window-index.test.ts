@@ -51,13 +51,17 @@ function plain(segments: Segments, fromMs: number, toMs: number, closed: Closed)
 
 const exact = ({ count, min, max, percentiles }: WindowStats) => ({ count, min, max, percentiles });
 
-describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("an index of windows, by %s", (form) => {
+describe.each([
+  ["wasm-simd", "plain"],
+  ["wasm-scalar", "packed"],
+  ["js", "plain"],
+] as const)("an index of windows, by %s, over %s segments", (form, segmentsAre) => {
   for (const shape of Object.keys(shapes))
     for (const clock of Object.keys(clocks))
       test(`answers like sorted runs and brute force; values ${shape}, times ${clock}, seed ${SEED}`, () => {
         forceKernel(form);
         const u = uniformOf(SEED + 31 * shape.length + clock.length);
-        const segments = new Segments(0, 3000);
+        const segments = new Segments(0, 3000, segmentsAre === "packed");
         const index = new WindowIndex(LIMITS);
         let events: Event[] = [];
         let nowMs = 1e12;

@@ -45,5 +45,5 @@ export { MetricWindow, type MetricWindowOptions } from "../../metrics/metric-win
 export { OccupiableLeapArray } from "../../metrics/occupiable-leap-array.ts";
 export { StatisticNode, type StatisticNodeOptions } from "../../metrics/statistic-node.ts";
 export type { WindowWrap } from "../../metrics/window-wrap.ts";
-export type { LocalSeriesOptions } from "../../stats/local-series.ts";
+export type { LocalSeriesOptions } from "../../stats/local-series-options.ts";
 export * from "./stores.ts";

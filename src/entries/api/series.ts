@@ -12,7 +12,8 @@ export type { SeriesStatsOptions, SummarizeOptions } from "../../series/queries.
 export { Series } from "../../series/series.ts";
 export type { Recorded, RecordManyOptions, RecordOptions, SeriesOptions } from "../../series/series-options.ts";
 export type { LocalPercentileOptions } from "../../stats/live/percentile-queries.ts";
-export { LocalSeries, type LocalSeriesOptions } from "../../stats/local-series.ts";
+export { LocalSeries } from "../../stats/local-series.ts";
+export type { LocalSeriesOptions } from "../../stats/local-series-options.ts";
 export type { DefaultPercentiles, StatsOptions, WindowOptions } from "../../stats/window-query.ts";
 export type { ApproximateOptions, Approximation, Degraded, WindowStats } from "../../stats/window-stats.ts";
 export * from "./stores.ts";

@@ -1,12 +1,12 @@
 import type { Column } from "../../kernel/contract.ts";
-import { Run } from "../../stats/runs/run.ts";
+import { ColumnRun } from "../../stats/runs/run.ts";
 
 /**
  * A sorted run that keeps only the middle number of each group of `stride` numbers. Its counts, sums and extrema cover all
  * numbers. The number of values below a given one is known to within `slack`, because only the group around that value is
  * uncertain.
  */
-export class Digest extends Run {
+export class Digest extends ColumnRun {
   readonly stride: number;
   /** Times of all events. */
   readonly earliestMs: number;
@@ -22,7 +22,7 @@ export class Digest extends Run {
 
   /** Makes a digest of `values`, which it sorts in place. The error of a rank is at most the share `rankError` of their number. */
   static from(values: Column, rankError: number, earliestMs: number, latestMs: number): Digest {
-    const run = Run.of(values);
+    const run = ColumnRun.of(values);
     const stride = 2 * Math.floor(run.length * rankError) + 1;
     const points = values.slice(0, Math.ceil(run.length / stride));
     for (let i = 0; i < points.length; i++) {

@@ -1,8 +1,6 @@
 import { activeBlocks } from "../../kernel/blocks/choose.ts";
-import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent, type Segment } from "../../stats/segments/segment.ts";
 import { Segments } from "../../stats/segments/segments.ts";
-import type { Closed } from "../../time.ts";
 import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
 import { constants } from "../format/constants.ts";
@@ -50,6 +48,12 @@ export class JournalCopy {
   #version = 0;
   #changed = false;
   #tailVersion = 0;
+  /** Closed segments are packed. */
+  readonly isPacked: boolean;
+
+  constructor(isPacked = false) {
+    this.isPacked = isPacked;
+  }
 
   /** A copy that begins at the end of a summary. Of earlier frames it has only the names of which copies may follow. */
   static after(header: ChunkHeader, { length, place, frame }: Known, before: FrameRanges): JournalCopy {
@@ -77,14 +81,21 @@ export class JournalCopy {
     return this.chunks.reduce((sum, chunk) => sum + chunk.events.count, 0);
   }
 
-  /** Approximate size in the heap for events of this type. */
-  sizeBytesAs(valueType: number): number {
-    return this.eventCount * bytesPerEvent(valueType) + this.chunks.length * CHUNK_BYTES + this.nameBytes;
+  /** Approximate size of the events in the heap. */
+  get eventBytes(): number {
+    return this.chunks.reduce((sum, chunk) => sum + chunk.events.sizeBytes, 0);
   }
 
-  /** Whether its events exceed `maxBytes`, or its events, others and names of frames together exceed 1.5 times that. */
-  exceeds(maxBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
-    const eventBytes = eventCount * bytesPerEvent(this.tail?.header.valueType ?? 0);
+  /** Approximate size in the heap. */
+  get sizeBytes(): number {
+    return this.eventBytes + this.chunks.length * CHUNK_BYTES + this.nameBytes;
+  }
+
+  /** Whether its events, or `eventCount` others, exceed `maxBytes`; or these, names and other bytes 1.5 times that. */
+  exceeds(maxBytes: number, eventCount?: number, othersBytes = 0): boolean {
+    const valueType = this.tail?.header.valueType ?? 0;
+    const eventBytes =
+      eventCount === undefined ? this.eventBytes : eventCount * bytesPerEvent(valueType, this.isPacked);
     return eventBytes > maxBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * maxBytes;
   }
 
@@ -105,15 +116,6 @@ export class JournalCopy {
       this.#tailVersion = tailVersion;
     }
     return { list: this.#list, version: this.#version };
-  }
-
-  /** Copies the values inside a window, in the order of the journal. */
-  valuesInside(valueType: number, fromMs: number, toMs: number, closed: Closed): Column {
-    const total = this.eventCount;
-    const all = valueType === 1 ? new Float64Array(total) : new Float32Array(total);
-    let at = 0;
-    for (const segment of this.segments.list) at = segment.copyInside(all, at, fromMs, toMs, closed);
-    return all.slice(0, at);
   }
 
   clear(): void {
@@ -138,7 +140,7 @@ export class JournalCopy {
       length: HEADER_BYTES,
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
-      events: new Segments(header.valueType),
+      events: new Segments(header.valueType, undefined, this.isPacked),
       isWhole: true,
     };
     this.chunks.push(chunk);

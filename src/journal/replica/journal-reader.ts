@@ -80,9 +80,9 @@ export class JournalReader {
     // Bytes that continue the last frame of the copy prove the link.
     if (await this.#fill(copy, true, cut.length)) isLinked = true;
     if (!copy.isFirstKnown && needsOlder(copy.head!.header, fromMs)) {
-      const older = new JournalCopy();
+      const older = new JournalCopy(copy.isPacked);
       const { length, header: first } = copy.head!;
-      const roomBytes = maxBytes - copy.eventCount * bytesPerEvent(first.valueType);
+      const roomBytes = maxBytes - copy.eventBytes;
       isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, roomBytes)) && isLinked;
       if (!copy.prepend(older)) throw new JournalRolledBack();
       copy.isFirstKnown = older.isFirstKnown;
@@ -158,7 +158,7 @@ export class JournalReader {
     const older: FoundChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
-    let room = Math.floor(maxBytes / bytesPerEvent(first.valueType));
+    let room = Math.floor(maxBytes / bytesPerEvent(first.valueType, copy.isPacked));
     let isLinked = true;
     const take = async (chunk: ClosedChunk) => {
       const { content, isLinked: isWhole } = await this.#reads.whole(chunk, link);

@@ -5,7 +5,7 @@ import { firstRank, RANKS } from "../../journal/steps/server-answer.ts";
 import type { ServerMoments } from "../../journal/steps/server-moments.ts";
 import type { Summary } from "../../kernel/contract.ts";
 import { divideDouble } from "../../kernel/double-double.ts";
-import { Accumulator, Run } from "../../stats/runs/run.ts";
+import { Accumulator, ColumnRun, type Run } from "../../stats/runs/run.ts";
 import { type Closed, isInside } from "../../time.ts";
 import type { BlockParts, Wanted } from "./block-parts.ts";
 import { ServerFold } from "./server-fold.ts";
@@ -62,10 +62,10 @@ export class OutlineWindow {
     const whole = [...this.#edges, ...this.#search.unsearched];
     const wanted = [...whole.map((block) => this.#partOf(block)), ...this.#groupsOf(guesses)];
     if (!(await parts.fetch(wanted))) return "changed";
-    for (const block of this.#edges) this.#addRun(Run.of(parts.valuesInside(block, this.#isInside)));
+    for (const block of this.#edges) this.#addRun(ColumnRun.of(parts.valuesInside(block, this.#isInside)));
     for (const block of this.#search.unsearched) {
-      const run = Run.of(parts.valuesInside(block, () => true));
-      this.#search.addKnown(run.sorted.subarray(0, run.length));
+      const run = ColumnRun.of(parts.valuesInside(block, () => true));
+      this.#search.addKnown(run.part(0, run.length));
     }
     if (!Number.isFinite(this.#sum.sumHigh)) return undefined;
     const ordered = await this.#ordered(parts, guesses, uncertain);
@@ -116,7 +116,7 @@ export class OutlineWindow {
 
   #addRun(run: Run): void {
     this.#sum.add(run);
-    this.#search.addKnown(run.sorted.subarray(0, run.length));
+    this.#search.addKnown(run.part(0, run.length));
   }
 
   #partOf(block: OutlinedBlock): Wanted {

@@ -10,6 +10,7 @@ import { type Account, Residents } from "../../journal/replica/residents.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
+import { valuesInside } from "../../stats/values.ts";
 import { type FoldedWindow, WindowFolds } from "../../stats/window-folds.ts";
 import type { Degraded, Fold, WindowAggregates } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
@@ -30,7 +31,7 @@ const MAX_RESTARTS = 8;
 export class JournalView implements WindowView {
   readonly age: Age;
   readonly rollbacks = new Rollbacks();
-  readonly copy = new JournalCopy();
+  readonly copy: JournalCopy;
   readonly #key: string;
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
@@ -46,6 +47,8 @@ export class JournalView implements WindowView {
     this.#key = key;
     this.#reader = reader;
     this.#settings = settings;
+    // A copy that is dropped after each answer is not worth packing.
+    this.copy = new JournalCopy(settings.isCompact && settings.isResident);
     this.#buffer = buffer;
     this.#monotonic = store.monotonic;
     this.age = new Age(store.monotonic);
@@ -77,9 +80,9 @@ export class JournalView implements WindowView {
 
   release(): void {
     if (--this.#account.held > 0) return;
-    const { isResident, maxResidentBytes, valueType } = this.#settings;
+    const { isResident, maxResidentBytes } = this.#settings;
     if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
-    this.#residents.settle(this.#account, this.copy.sizeBytesAs(valueType) + this.#folds.sizeBytes);
+    this.#residents.settle(this.#account, this.copy.sizeBytes + this.#folds.sizeBytes);
   }
 
   /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
@@ -174,12 +177,12 @@ export class JournalView implements WindowView {
   }
 
   stats(window: FoldedWindow): WindowAggregates {
-    const { maxResidentBytes, valueType } = this.#settings;
-    return this.#folds.stats(this.copy.segments, window, maxResidentBytes - this.copy.sizeBytesAs(valueType));
+    const roomBytes = this.#settings.maxResidentBytes - this.copy.sizeBytes;
+    return this.#folds.stats(this.copy.segments, window, roomBytes);
   }
 
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
-    return this.copy.valuesInside(this.#settings.valueType, fromMs, toMs, closed);
+    return valuesInside(this.copy.segments.list, this.#settings.valueType, fromMs, toMs, closed);
   }
 
   degradedBy(fromMs: number): Degraded | undefined {
@@ -242,6 +245,6 @@ export class JournalView implements WindowView {
   }
 
   get #maxEvents(): number {
-    return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType));
+    return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType, this.copy.isPacked));
   }
 }

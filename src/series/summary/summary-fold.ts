@@ -1,5 +1,4 @@
 import { Digest } from "../../journal/format/digest.ts";
-import { upperBound } from "../../stats/runs/select-runs.ts";
 import { Fold } from "../../stats/window-stats.ts";
 import type { Closed } from "../../time.ts";
 import { isInside } from "../../time.ts";
@@ -65,7 +64,7 @@ export class SummaryFold extends Fold {
   #upTo(value: number): number {
     let count = 0;
     for (const run of this.runs) {
-      const points = upperBound(run.sorted, value, 0, run.length);
+      const points = run.upperBound(value, 0, run.length);
       count += run instanceof Digest ? run.standsFor(points) : points;
     }
     return count;
@@ -75,9 +74,9 @@ export class SummaryFold extends Fold {
 function pointsOf({ runs }: Fold): Float64Array {
   const points = new Float64Array(runs.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const { sorted, length } of runs) {
-    points.set(sorted.subarray(0, length), at);
-    at += length;
+  for (const run of runs) {
+    run.copyTo(points, at, 0, run.length);
+    at += run.length;
   }
   return points.sort();
 }

@@ -55,7 +55,7 @@ function inOrder(copy: JournalCopy, fromMs: number): { times: Float64Array; valu
       if (ms < fromMs) continue;
       if (count > 0 && ms < times[count - 1]!) isOrdered = false;
       times[count] = ms;
-      values[count++] = segment.values[i]!;
+      values[count++] = segment.valueAt(i);
     }
   const all = { times: times.subarray(0, count), values: values.subarray(0, count) };
   if (isOrdered) return all;

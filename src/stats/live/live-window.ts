@@ -98,7 +98,7 @@ export class LiveWindow {
       if (t < this.#latestMs || t > toMs) return false;
       this.#latestMs = t;
       this.count++;
-      this.#candidates.add(last.values[i]!);
+      this.#candidates.add(last.valueAt(i));
     }
     this.#entered = end;
     return true;
@@ -115,7 +115,7 @@ export class LiveWindow {
     for (; i < end && first.timeAt(i) < firstMs; i++) {
       if (i === limit) return false;
       this.count--;
-      this.#candidates.remove(first.values[i]!);
+      this.#candidates.remove(first.valueAt(i));
     }
     this.#oldest = i;
     return i < end || first === this.#last || this.#leaveNext(firstMs);

@@ -1,7 +1,7 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
 import type { Sorted } from "../runs/run.ts";
-import { lowerBound, selectInRuns, upperBound } from "../runs/select-runs.ts";
+import { selectInRuns } from "../runs/select-runs.ts";
 
 /** The numbers of a window from `low` to `high`, both included. */
 export interface ValueRange {
@@ -26,14 +26,15 @@ export function rangeOfRanks(runs: readonly Sorted[], count: number, first: numb
   const high = last >= count - 1 ? Number.POSITIVE_INFINITY : selectInRuns(runs, last)[0];
   const parts: Column[] = [];
   let [below, lowCount, highCount] = [0, 0, 0];
-  for (const { sorted, length } of runs) {
-    const from = upperBound(sorted, low, 0, length);
-    const to = high > low ? lowerBound(sorted, high, from, length) : from;
-    const belowLow = lowerBound(sorted, low, 0, from);
+  for (const run of runs) {
+    const { length } = run;
+    const from = run.upperBound(low, 0, length);
+    const to = high > low ? run.lowerBound(high, from, length) : from;
+    const belowLow = run.lowerBound(low, 0, from);
     below += belowLow;
     lowCount += from - belowLow;
-    highCount += high > low ? upperBound(sorted, high, to, length) - to : 0;
-    parts.push(sorted.subarray(from, to));
+    highCount += high > low ? run.upperBound(high, to, length) - to : 0;
+    parts.push(run.part(from, to));
   }
   return { low, high, below, lowCount, highCount, between: sortedColumn(parts) };
 }

@@ -1,7 +1,7 @@
 import { activeKernel } from "../../kernel/choose.ts";
-import type { CachedAggregate } from "./run.ts";
-import { CUT_SLOTS, INTS_PER_CUT, type Run } from "./run.ts";
-import { lowerBound, quickselect, selectInRuns, upperBound } from "./select-runs.ts";
+import { upperBound } from "./bounds.ts";
+import { type CachedAggregate, CUT_SLOTS, INTS_PER_CUT, type Run } from "./run.ts";
+import { quickselect, selectInRuns } from "./select-runs.ts";
 
 /** A window of fewer values is searched without a bracket. */
 const MIN_VALUES = 4096;
@@ -180,22 +180,23 @@ class RankBracket {
   }
 
   /** Writes the version, and the four indexes at which the bracket cuts the run. */
-  #cut({ sorted, length }: Run, cuts: Int32Array, at: number): Int32Array {
+  #cut(run: Run, cuts: Int32Array, at: number): Int32Array {
     const { low, high } = this;
-    const below = lowerBound(sorted, low, 0, length);
-    const upToLow = below < length && sorted[below] === low ? upperBound(sorted, low, below, length) : below;
-    const belowHigh = Math.max(upToLow, lowerBound(sorted, high, upToLow, length));
-    const hasHigh = belowHigh < length && sorted[belowHigh] === high;
+    const { length } = run;
+    const below = run.lowerBound(low, 0, length);
+    const upToLow = below < length && run.at(below) === low ? run.upperBound(low, below, length) : below;
+    const belowHigh = Math.max(upToLow, run.lowerBound(high, upToLow, length));
+    const hasHigh = belowHigh < length && run.at(belowHigh) === high;
     cuts[at] = this.#version;
     cuts[at + 1] = below;
     cuts[at + 2] = upToLow;
     cuts[at + 3] = belowHigh;
-    cuts[at + 4] = hasHigh ? upperBound(sorted, high, belowHigh, length) : belowHigh;
+    cuts[at + 4] = hasHigh ? run.upperBound(high, belowHigh, length) : belowHigh;
     return cuts;
   }
 
   /** Adds a run's cuts to the counts, and its candidates to `scratch`. */
-  #addRun({ sorted }: Run, cuts: Int32Array, at: number, counts: Counts): void {
+  #addRun(run: Run, cuts: Int32Array, at: number, counts: Counts): void {
     const from = cuts[at + 2]!;
     const to = cuts[at + 3]!;
     counts.below += cuts[at + 1]!;
@@ -203,7 +204,8 @@ class RankBracket {
     counts.belowHigh += to;
     counts.upToHigh += cuts[at + 4]!;
     if (this.#gathered + to - from > scratch.length) scratch = enlarged(scratch, this.#gathered + to - from);
-    for (let i = from; i < to; i++) scratch[this.#gathered++] = sorted[i]!;
+    run.copyTo(scratch, this.#gathered, from, to);
+    this.#gathered += to - from;
   }
 
   /** The value at a rank among the sorted candidates of the aggregate and those in `scratch`. */

@@ -1,6 +1,7 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
+import { lowerBound, upperBound } from "./bounds.ts";
 
 /** The statistics of a part of a window, which an `Accumulator` adds up. */
 export interface PartialAggregate extends Summary {
@@ -10,10 +11,18 @@ export interface PartialAggregate extends Summary {
   meanLow: number;
 }
 
-/** Numbers in ascending order: the first `length` of `sorted`. */
+/** `length` numbers in ascending order, -0 before +0. Indexes are from 0 to `length`. */
 export interface Sorted {
-  readonly sorted: Column;
   readonly length: number;
+  at(i: number): number;
+  /** Index of the first number from `from` to before `to` that is not below `limit`; `to` if there is none. */
+  lowerBound(limit: number, from: number, to: number): number;
+  /** Index of the first number from `from` to before `to` that is above `limit`; `to` if there is none. */
+  upperBound(limit: number, from: number, to: number): number;
+  /** Writes the numbers from `from` to before `to` to `into`, from index `at` on. */
+  copyTo(into: Float64Array, at: number, from: number, to: number): void;
+  /** The numbers from `from` to before `to`. They may be a view, so the caller must not change them. */
+  part(from: number, to: number): Column;
 }
 
 /** Number of brackets whose cuts a run can cache. */
@@ -21,9 +30,8 @@ export const CUT_SLOTS = 8;
 /** Integers per slot: the bracket's version, and four cuts. */
 export const INTS_PER_CUT = 5;
 
-/** A part of a window: its statistics, and its numbers in ascending order, -0 before +0. NaN is only counted. */
-export class Run implements PartialAggregate, Sorted {
-  sorted: Column;
+/** A part of a window: its statistics, and its numbers in ascending order. NaN is only counted. */
+export abstract class Run implements PartialAggregate, Sorted {
   length = 0;
   count = 0;
   nanCount = 0;
@@ -41,27 +49,67 @@ export class Run implements PartialAggregate, Sorted {
   readonly isTransient: boolean;
   #cuts: Int32Array | undefined;
 
-  constructor(sorted: Column, isTransient = false) {
-    this.sorted = sorted;
+  constructor(isTransient = false) {
     this.isTransient = isTransient;
   }
 
-  /** The run of `values`, which are sorted in place. */
-  static of(values: Column): Run {
-    const run = new Run(values);
-    const kernel = activeKernel();
-    Object.assign(run, kernel.summary(values));
-    kernel.sort(values);
-    run.length = run.count - run.nanCount;
-    run.finiteCount = run.length - run.positiveInfinityCount - run.negativeInfinityCount;
-    if (run.finiteCount > 0) [run.meanHigh, run.meanLow] = divideDouble(run.sumHigh, run.sumLow, run.finiteCount);
-    return run;
-  }
+  abstract at(i: number): number;
+  abstract lowerBound(limit: number, from: number, to: number): number;
+  abstract upperBound(limit: number, from: number, to: number): number;
+  abstract copyTo(into: Float64Array, at: number, from: number, to: number): void;
+  abstract part(from: number, to: number): Column;
 
   /** The indexes at which brackets cut this run, one slot per bracket. Only for a run that is not transient. */
   get cuts(): Int32Array {
     this.#cuts ??= new Int32Array(CUT_SLOTS * INTS_PER_CUT);
     return this.#cuts;
+  }
+
+  protected describe(summary: Summary): void {
+    Object.assign(this, summary);
+    this.length = this.count - this.nanCount;
+    this.finiteCount = this.length - this.positiveInfinityCount - this.negativeInfinityCount;
+    if (this.finiteCount > 0) [this.meanHigh, this.meanLow] = divideDouble(this.sumHigh, this.sumLow, this.finiteCount);
+  }
+}
+
+/** A run whose numbers are the first `length` of a column. */
+export class ColumnRun extends Run {
+  sorted: Column;
+
+  constructor(sorted: Column, isTransient = false) {
+    super(isTransient);
+    this.sorted = sorted;
+  }
+
+  /** The run of `values`, which are sorted in place. */
+  static of(values: Column): ColumnRun {
+    const run = new ColumnRun(values);
+    const kernel = activeKernel();
+    run.describe(kernel.summary(values));
+    kernel.sort(values);
+    return run;
+  }
+
+  at(i: number): number {
+    return this.sorted[i]!;
+  }
+
+  lowerBound(limit: number, from: number, to: number): number {
+    return lowerBound(this.sorted, limit, from, to);
+  }
+
+  upperBound(limit: number, from: number, to: number): number {
+    return upperBound(this.sorted, limit, from, to);
+  }
+
+  copyTo(into: Float64Array, at: number, from: number, to: number): void {
+    const { sorted } = this;
+    for (let i = from; i < to; i++) into[at + i - from] = sorted[i]!;
+  }
+
+  part(from: number, to: number): Column {
+    return this.sorted.subarray(from, to);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Column } from "../../kernel/contract.ts";
 import type { Sorted } from "./run.ts";
 
 /** Up to this many candidates are copied and selected from. More are narrowed down by another round of searches. */
@@ -23,7 +22,7 @@ export function selectInRuns(runs: readonly Sorted[], k: number): [number, numbe
   let rank = k;
   for (let round = 0; active > MAX_GATHERED; round++) {
     const pivot = pivotOf(runs, round % 2 === 0 ? rank / active : 0.5);
-    const below = cutAt(runs, pivot, lowerBound);
+    const below = cutAt(runs, pivot, "lowerBound");
     if (rank < below) {
       [high, cut] = [cut, high];
       active = below;
@@ -32,7 +31,7 @@ export function selectInRuns(runs: readonly Sorted[], k: number): [number, numbe
     [low, cut] = [cut, low];
     rank -= below;
     active -= below;
-    const equal = cutAt(runs, pivot, upperBound);
+    const equal = cutAt(runs, pivot, "upperBound");
     if (rank < equal) return [pivot, rank + 1 < equal ? pivot : smallestFrom(runs, cut, pivot)];
     [low, cut] = [cut, low];
     rank -= equal;
@@ -59,10 +58,12 @@ function begin(runs: readonly Sorted[]): number {
 }
 
 /** Cuts each part at `pivot`. Returns how many values are before the cuts. */
-function cutAt(runs: readonly Sorted[], pivot: number, bound: typeof lowerBound): number {
+function cutAt(runs: readonly Sorted[], pivot: number, bound: "lowerBound" | "upperBound"): number {
   let before = 0;
   for (let r = 0; r < runs.length; r++) {
-    const at = bound(runs[r]!.sorted, pivot, low[r], high[r]);
+    const run = runs[r]!;
+    const at =
+      bound === "lowerBound" ? run.lowerBound(pivot, low[r]!, high[r]!) : run.upperBound(pivot, low[r]!, high[r]!);
     cut[r] = at;
     before += at - low[r]!;
   }
@@ -77,7 +78,7 @@ function pivotOf(runs: readonly Sorted[], share: number): number {
       longest = r;
       length = high[r]! - low[r]!;
     }
-  return runs[longest]!.sorted[low[longest]! + Math.min(length - 1, Math.floor(share * length))]!;
+  return runs[longest]!.at(low[longest]! + Math.min(length - 1, Math.floor(share * length)));
 }
 
 /** The smallest value at or after the given indexes; `fallback` if there is none. */
@@ -85,11 +86,10 @@ function smallestFrom(runs: readonly Sorted[], from: Int32Array, fallback: numbe
   let smallest = Number.POSITIVE_INFINITY;
   let isFound = false;
   for (let r = 0; r < runs.length; r++) {
-    const { sorted, length } = runs[r]!;
-    const at = from[r]!;
-    if (at >= length) continue;
+    const run = runs[r]!;
+    if (from[r]! >= run.length) continue;
     isFound = true;
-    if (sorted[at]! < smallest) smallest = sorted[at]!;
+    smallest = Math.min(smallest, run.at(from[r]!));
   }
   return isFound ? smallest : fallback;
 }
@@ -97,9 +97,8 @@ function smallestFrom(runs: readonly Sorted[], from: Int32Array, fallback: numbe
 function selectGathered(runs: readonly Sorted[], rank: number, active: number): [number, number] {
   let count = 0;
   for (let r = 0; r < runs.length; r++) {
-    const { sorted } = runs[r]!;
-    const end = high[r]!;
-    for (let i = low[r]!; i < end; i++) candidates[count++] = sorted[i]!;
+    runs[r]!.copyTo(candidates, count, low[r]!, high[r]!);
+    count += high[r]! - low[r]!;
   }
   const value = quickselect(candidates, rank, active);
   if (rank + 1 === active) return [value, smallestFrom(runs, high, value)];
@@ -142,28 +141,4 @@ export function quickselect(values: Float64Array, k: number, count = values.leng
 
 function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
-}
-
-/** Index of the first value from `from` to before `to` that is not below `limit`; `to` if there is none. */
-export function lowerBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Index of the first value from `from` to before `to` that is above `limit`; `to` if there is none. */
-export function upperBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,6 +1,6 @@
 import type { Column } from "../../kernel/contract.ts";
 import { divideDouble } from "../../kernel/double-double.ts";
-import { Run } from "../runs/run.ts";
+import { ColumnRun, type Run } from "../runs/run.ts";
 
 /** Events per leaf. The index of an event in its leaf fits a byte. */
 export const EVENTS_PER_LEAF = 256;
@@ -14,11 +14,11 @@ export class Leaf {
   readonly #start: number;
   readonly #order = new Uint8Array(EVENTS_PER_LEAF);
   #count = 0;
-  readonly #run: Run;
+  readonly #run: ColumnRun;
 
   constructor(start: number, values: Column) {
     this.#start = start;
-    this.#run = new Run(
+    this.#run = new ColumnRun(
       values instanceof Float32Array ? new Float32Array(EVENTS_PER_LEAF) : new Float64Array(EVENTS_PER_LEAF),
       true,
     );
@@ -88,7 +88,7 @@ function isAbove(a: number, b: number): boolean {
  * Fills in the statistics of a sorted run. The sum is compensated by TwoSum (Knuth). For at most 256 sorted values, this
  * is faster than a call of a kernel.
  */
-function summarize(run: Run): void {
+function summarize(run: ColumnRun): void {
   const { sorted, length } = run;
   let from = 0;
   let to = length;
@@ -127,106 +127,4 @@ function squares(sorted: Column, from: number, to: number, mean: number): number
   }
   if (i < to) even += (sorted[i]! - mean) ** 2;
   return even + odd;
-}
-
-/** Up to this many times, a loop is faster than `TypedArray.fill`. */
-const MAX_LOOPED = 64;
-/** Half the range of u32. The base lies this far before the first event, since later events may have earlier times. */
-const HALF_RANGE = 2 ** 31;
-
-/**
- * Times of events in ms. Each is a u32 after `baseMs`, which covers 24 days before and after the first event. If an
- * event is further away, all times become f64 with base 0, which can represent any safe integer.
- */
-export class EventTimes {
-  baseMs = 0;
-  ticks: Uint32Array | Float64Array;
-
-  /** Room for `capacity` events. `begin` sets the base. */
-  constructor(capacity: number) {
-    this.ticks = new Uint32Array(capacity);
-  }
-
-  at(i: number): number {
-    return this.baseMs + this.ticks[i]!;
-  }
-
-  /** Sets the base for a first event at `ms`. */
-  begin(ms: number): void {
-    this.baseMs = ms - HALF_RANGE;
-    if (!Number.isSafeInteger(this.baseMs)) this.#widen();
-  }
-
-  /** Returns false if the time did not fit, so that all ticks and the base have changed. */
-  set(i: number, ms: number): boolean {
-    const tick = ms - this.baseMs;
-    if (tick >= 0 && tick < 2 * HALF_RANGE) {
-      this.ticks[i] = tick;
-      return true;
-    }
-    const fits = this.#fits(ms);
-    this.ticks[i] = ms - this.baseMs;
-    return fits;
-  }
-
-  /**
-   * Index of the first of `count` ascending times that is not below `ms`. The search begins at `guess` and doubles its
-   * steps, so that a good guess takes a few reads.
-   */
-  indexAt(ms: number, count: number, guess: number): number {
-    const { ticks } = this;
-    const tick = ms - this.baseMs;
-    let low = 0;
-    let high = count;
-    let at = guess >= 0 ? Math.min(Math.floor(guess), count - 1) : 0;
-    for (let step = 1; low < high; step *= 2) {
-      if (ticks[at]! < tick) {
-        low = at + 1;
-        if (at + step >= high) break;
-        at += step;
-      } else {
-        high = at;
-        if (at - step < low) break;
-        at -= step;
-      }
-    }
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (ticks[middle]! < tick) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Sets one time for the events from `from` to before `to`. Returns the same as `set`. */
-  fill(from: number, to: number, ms: number): boolean {
-    const fits = this.#fits(ms);
-    const tick = ms - this.baseMs;
-    const { ticks } = this;
-    if (to - from > MAX_LOOPED) ticks.fill(tick, from, to);
-    else for (let i = from; i < to; i++) ticks[i] = tick;
-    return fits;
-  }
-
-  /** A copy of the first `count` times, with room for `capacity`. */
-  resized(count: number, capacity: number): EventTimes {
-    const times = new EventTimes(0);
-    times.baseMs = this.baseMs;
-    times.ticks = this.ticks instanceof Uint32Array ? new Uint32Array(capacity) : new Float64Array(capacity);
-    times.ticks.set(this.ticks.subarray(0, count));
-    return times;
-  }
-
-  #fits(ms: number): boolean {
-    const tick = ms - this.baseMs;
-    if ((tick >= 0 && tick < 2 * HALF_RANGE) || this.ticks instanceof Float64Array) return true;
-    this.#widen();
-    return false;
-  }
-
-  #widen(): void {
-    const { ticks, baseMs } = this;
-    this.ticks = Float64Array.from(ticks, (tick) => baseMs + tick);
-    this.baseMs = 0;
-  }
 }

@@ -1,41 +1,33 @@
 import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
-import { Run } from "../runs/run.ts";
+import { ColumnRun, type Run } from "../runs/run.ts";
 import type { Fold } from "../window-stats.ts";
-import { EVENTS_PER_LEAF, EventTimes, Leaf } from "./leaf.ts";
+import { BlockTree } from "./block-tree.ts";
+import { EventTimes } from "./event-times.ts";
+import { PackedEvents } from "./packed-events.ts";
 
-/** Number of blocks that make a block of the next level. */
-const BRANCH = 8;
 /** Maximum number of events in a segment. Sorting them when the segment is closed takes at most a third of a ms. */
 export const MAX_IN_SEGMENT = 16_384;
-/** Maximum memory of an event: its time (4 bytes), its value twice (arrival order and sorted), and spare capacity. */
-export function bytesPerEvent(valueType: number): number {
+/** Segments with fewer events are not packed, because the objects of a packed segment take about 1 kB. Tests lower it. */
+export const packing = { minEvents: 512 };
+
+/**
+ * Maximum memory of an event: its time (4 bytes), its value twice (arrival order and sorted), and spare capacity. Of a packed
+ * event it is about the usual memory.
+ */
+export function bytesPerEvent(valueType: number, isPacked = false): number {
+  if (isPacked) return valueType === 1 ? 12 : 6;
   return valueType === 1 ? 22 : 14;
 }
 const MIN_CAPACITY = 16;
-/** Maximum number of leaves in memory, 1 to 2 kB each. Only events with times of their own can need more. */
-const MAX_LEAVES = 64;
-
-/** Consecutive events: their earliest and latest time, and their run, which is computed when a query first needs it. */
-interface Block {
-  earliest: number;
-  latest: number;
-  run: Run | undefined;
-}
 
 /**
  * At most 16 384 consecutive events, in arrival order. A closed segment has no spare capacity. It has one sorted run of
  * all its events, which answers for a window that contains the whole segment. An open segment, or one at a window's
- * edge, is read as a tree of blocks:
- *
- *   level 1  |------- 2048 -------|------- 2048 -------| ...
- *   level 0  |-256-|-256-|-256-| ...                         tail, below 256
- *
- * The largest full blocks inside the window answer with their runs. Only the leaves at an edge, and the tail, are
- * filtered by time. Blocks are computed from the raw events when a query first needs them, so an event that has left the
- * window has no effect on later answers.
+ * edge, is read as a tree of blocks. A packed segment is closed, and its columns exist only while it is at an edge.
  */
 export class Segment {
+  /** The values in arrival order, while the segment is not packed. */
   values: Column;
   count = 0;
   earliestMs = Number.POSITIVE_INFINITY;
@@ -47,8 +39,8 @@ export class Segment {
   #times: EventTimes;
   /** The run of all events; undefined while the segment is open or empty. */
   #closedRun: Run | undefined;
-  #levels: Block[][] = [];
-  #leaves = new Map<number, Leaf>();
+  #packed: PackedEvents | undefined;
+  readonly #tree = new BlockTree();
 
   /** `expected`: the expected number of events. */
   constructor(valueType: number, expected = 0, maxCount = MAX_IN_SEGMENT) {
@@ -64,15 +56,53 @@ export class Segment {
     return this.#maxCount - this.count;
   }
 
-  /** The time of event `i`, in arrival order, in ms. */
-  timeAt(i: number): number {
-    return this.#times.at(i);
+  /** Memory of the events, at most. Columns that exist for a while are not counted. */
+  get sizeBytes(): number {
+    return this.#packed?.sizeBytes ?? this.count * bytesPerEvent(this.values instanceof Float64Array ? 1 : 0);
   }
 
-  /** Index of the first event at `ms` or later; `count` if there is none. The segment must be ordered. */
+  /** The time of event `i`, in arrival order, in ms. */
+  timeAt(i: number): number {
+    return this.#packed ? this.#packed.timeAt(i) : this.#times.at(i);
+  }
+
+  /** The value of event `i`, in arrival order. */
+  valueAt(i: number): number {
+    return this.#packed ? this.#packed.valueAt(i) : this.values[i]!;
+  }
+
+  /** Writes the values from index `from` to before `to`, in arrival order, to `into`, from its index 0 on. */
+  copyTo(into: Column, from: number, to: number): void {
+    if (this.#packed) this.#packed.copyTo(into, from, to);
+    else into.set(this.values.subarray(from, to));
+  }
+
+  /**
+   * Index of the first event at `ms` or later; `count` if there is none. The segment must be ordered. The search begins
+   * where the event would be if times were even, and doubles its steps, so that most often it takes a few reads.
+   */
   indexAt(ms: number): number {
-    const share = (ms - this.earliestMs) / (this.latestMs - this.earliestMs);
-    return this.#times.indexAt(ms, this.count, share * this.count);
+    const guess = ((ms - this.earliestMs) / (this.latestMs - this.earliestMs)) * this.count;
+    let low = 0;
+    let high = this.count;
+    let at = guess >= 0 ? Math.min(Math.floor(guess), this.count - 1) : 0;
+    for (let step = 1; low < high; step *= 2) {
+      if (this.timeAt(at) < ms) {
+        low = at + 1;
+        if (at + step >= high) break;
+        at += step;
+      } else {
+        high = at;
+        if (at - step < low) break;
+        at -= step;
+      }
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.timeAt(middle) < ms) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   /** Returns false, and adds nothing, if the segment is full. */
@@ -119,12 +149,17 @@ export class Segment {
     }
   }
 
-  /** Ends the segment: frees spare capacity, and computes the sorted run of all events. */
-  close(): void {
+  /** Ends the segment: frees spare capacity, and computes the sorted run of all events. Packs them if `isToPack`. */
+  close(isToPack = false): void {
     if (this.#closedRun || this.count === 0) return;
     if (this.#capacity > this.count) this.#resize(this.count);
-    this.#closedRun = Run.of(this.values.slice());
+    if (isToPack && this.count >= packing.minEvents) this.#packed = new PackedEvents(this.values, this.#times);
+    this.#closedRun = this.#packed?.run ?? ColumnRun.of(this.values.slice());
     this.dropCaches();
+  }
+
+  get isPacked(): boolean {
+    return this.#packed !== undefined;
   }
 
   get isClosed(): boolean {
@@ -146,26 +181,33 @@ export class Segment {
       fold.add(run);
       return;
     }
+    if (this.#packed && this.values.length === 0) this.#unpack(this.#packed);
+    const { baseMs, ticks } = this.#times;
     // Times are whole ms: `from < t` is `from + 1 <= t`.
-    const first = fromMs + (closed === "both" ? 0 : 1) - this.#times.baseMs;
-    const last = toMs - this.#times.baseMs;
-    let top = 0;
-    for (let size = EVENTS_PER_LEAF * BRANCH; size <= this.count; size *= BRANCH) top++;
-    for (let i = 0; i * EVENTS_PER_LEAF * BRANCH ** top < this.count; i++) this.#visit(top, i, fold, first, last);
+    const first = fromMs + (closed === "both" ? 0 : 1) - baseMs;
+    this.#tree.collect({ values: this.values, ticks, count: this.count }, fold, first, toMs - baseMs);
   }
 
   /** Copies the values inside the window to `into`, from index `at`, in arrival order. Returns the next free index. */
   copyInside(into: Column, at: number, fromMs: number, toMs: number, closed: Closed): number {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return at;
     for (let i = 0; i < this.count; i++)
-      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.values[i]!;
+      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.valueAt(i);
     return at;
   }
 
-  /** Drops the blocks and leaves that queries have computed. A query that needs them computes them again. */
+  /** Drops what queries have computed. A query that needs it computes it again. */
   dropCaches(): void {
-    if (this.#levels.length > 0) this.#levels = [];
-    if (this.#leaves.size > 0) this.#leaves.clear();
+    this.#tree.clear();
+    if (!this.#packed || this.values.length === 0) return;
+    this.values = emptyLike(this.values, 0);
+    this.#times = new EventTimes(0);
+  }
+
+  #unpack(packed: PackedEvents): void {
+    this.values = emptyLike(this.values, this.count);
+    packed.copyTo(this.values, 0, this.count);
+    this.#times = packed.times(this.count);
   }
 
   #extend(ms: number, count: number): void {
@@ -178,62 +220,12 @@ export class Segment {
   #resize(capacity: number): void {
     this.#times = this.#times.resized(this.count, capacity);
     const { values } = this;
-    this.values = values instanceof Float32Array ? new Float32Array(capacity) : new Float64Array(capacity);
+    this.values = emptyLike(values, capacity);
     this.values.set(values.subarray(0, this.count));
     this.#capacity = capacity;
   }
-
-  /** Adds the events of a block whose ticks are from `first` to `last`, both included. */
-  #visit(level: number, index: number, fold: Pick<Fold, "add">, first: number, last: number): void {
-    const size = EVENTS_PER_LEAF * BRANCH ** level;
-    const start = index * size;
-    if (start >= this.count) return;
-    if (start + size <= this.count) {
-      const block = this.#block(level, index);
-      if (block.latest < first || block.earliest > last) return;
-      if (block.earliest >= first && block.latest <= last) {
-        block.run ??= Run.of(this.values.slice(start, start + size));
-        fold.add(block.run);
-        return;
-      }
-    }
-    if (level === 0) this.#addLeaf(fold, start, Math.min(start + size, this.count), first, last);
-    else for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) this.#visit(level - 1, i, fold, first, last);
-  }
-
-  /** A full block. Its earliest and latest time are those of its events, or of the blocks of the level below. */
-  #block(level: number, index: number): Block {
-    this.#levels[level] ??= [];
-    const blocks = this.#levels[level];
-    const known = blocks[index];
-    if (known) return known;
-    const block: Block = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY, run: undefined };
-    if (level === 0) {
-      const { ticks } = this.#times;
-      for (let i = index * EVENTS_PER_LEAF; i < (index + 1) * EVENTS_PER_LEAF; i++) extend(block, ticks[i]!, ticks[i]!);
-    } else
-      for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) {
-        const below = this.#block(level - 1, i);
-        extend(block, below.earliest, below.latest);
-      }
-    blocks[index] = block;
-    return block;
-  }
-
-  #addLeaf(fold: Pick<Fold, "add">, start: number, end: number, first: number, last: number): void {
-    let leaf = this.#leaves.get(start);
-    if (!leaf) {
-      // The edges have left most of these leaves. If an edge returns, its leaf is computed again.
-      if (this.#leaves.size >= MAX_LEAVES) this.#leaves.clear();
-      leaf = new Leaf(start, this.values);
-      this.#leaves.set(start, leaf);
-    }
-    const run = leaf.run(this.#times.ticks, this.values, end, first, last);
-    if (run) fold.add(run);
-  }
 }
 
-function extend(block: Block, earliest: number, latest: number): void {
-  if (earliest < block.earliest) block.earliest = earliest;
-  if (latest > block.latest) block.latest = latest;
+function emptyLike(values: Column, length: number): Column {
+  return values instanceof Float32Array ? new Float32Array(length) : new Float64Array(length);
 }

@@ -13,17 +13,25 @@ export class Segments {
   version = 0;
   readonly #valueType: number;
   readonly #maxCount: number;
+  readonly #isPacked: boolean;
   #open: Segment | undefined;
   #closedCount = 0;
+  #closedBytes = 0;
 
   /** `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. */
-  constructor(valueType: number, maxCount = MAX_IN_SEGMENT) {
+  constructor(valueType: number, maxCount = MAX_IN_SEGMENT, isPacked = false) {
     this.#valueType = valueType;
     this.#maxCount = maxCount;
+    this.#isPacked = isPacked;
   }
 
   get count(): number {
     return this.#closedCount + this.openCount;
+  }
+
+  /** Memory of the events, at most, without caches. */
+  get sizeBytes(): number {
+    return this.#closedBytes + (this.#open?.sizeBytes ?? 0);
   }
 
   /** Number of events in the open segment. */
@@ -51,8 +59,9 @@ export class Segments {
   /** Closes the open segment. */
   close(): void {
     if (!this.#open) return;
-    this.#open.close();
+    this.#open.close(this.#isPacked);
     this.#closedCount += this.#open.count;
+    this.#closedBytes += this.#open.sizeBytes;
     this.#open = undefined;
     this.version++;
   }
@@ -61,7 +70,7 @@ export class Segments {
   shift(): Segment | undefined {
     const first = this.list.shift();
     if (first === this.#open) this.#open = undefined;
-    else if (first) this.#closedCount -= first.count;
+    else if (first) this.#forget(first);
     this.version++;
     return first;
   }
@@ -94,7 +103,7 @@ export class Segments {
     for (const segment of this.list) {
       for (; i < times.length && from + i < first + segment.count; i++) {
         const at = from + i - first;
-        if (segment.timeAt(at) !== times[i] || !Object.is(segment.values[at], values[i])) return false;
+        if (segment.timeAt(at) !== times[i] || !Object.is(segment.valueAt(at), values[i])) return false;
       }
       first += segment.count;
     }
@@ -104,12 +113,19 @@ export class Segments {
   /** Drops the segments whose events are all before `ms`. Returns false if there is none. */
   dropBefore(ms: number): boolean {
     if (!this.list.some(({ latestMs }) => latestMs < ms)) return false;
+    for (const segment of this.list) {
+      if (segment.latestMs >= ms) continue;
+      if (segment === this.#open) this.#open = undefined;
+      else this.#forget(segment);
+    }
     this.list = this.list.filter(({ latestMs }) => latestMs >= ms);
-    if (this.#open && !this.list.includes(this.#open)) this.#open = undefined;
-    this.#closedCount = -this.openCount;
-    for (const { count } of this.list) this.#closedCount += count;
     this.version++;
     return true;
+  }
+
+  #forget(closed: Segment): void {
+    this.#closedCount -= closed.count;
+    this.#closedBytes -= closed.sizeBytes;
   }
 }
 
@@ -217,6 +233,7 @@ function aggregateWindow(
       latestMs = Math.max(latestMs, segment.latestMs);
       segment.dropCaches();
     } else if (!segment.isClosed || segment.latestMs >= fromMs) remaining.push(segment);
+    else segment.dropCaches();
   }
   const aggregate = new CachedAggregate(runs);
   return { version, aggregate, earliestMs, latestMs, fromMs, remaining, brackets, lastUsed: 0 };

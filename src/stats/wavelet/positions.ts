@@ -16,6 +16,8 @@ export class Positions {
   #latestMs = new Float64Array(0);
   #version = -1;
   #areClosedOrdered = true;
+  /** Values of a packed segment, for one visit. */
+  #unpacked = new Float32Array(256);
 
   /** Follows the list. Returns false if it changed in another way, so that all numbers are new. */
   follow(list: readonly Segment[], version: number): boolean {
@@ -67,9 +69,16 @@ export class Positions {
       const start = this.#starts[s]!;
       const segment = this.#segments[s]!;
       const end = Math.min(to, start + segment.count);
-      if (end > next) visitor.addValues(segment.values as Float32Array, next - start, end - start);
+      if (end > next && segment.isPacked) this.#visitPacked(segment, next - start, end - start, visitor);
+      else if (end > next) visitor.addValues(segment.values as Float32Array, next - start, end - start);
       next = end;
     }
+  }
+
+  #visitPacked(segment: Segment, from: number, to: number, visitor: ValuesVisitor): void {
+    if (to - from > this.#unpacked.length) this.#unpacked = new Float32Array(to - from);
+    segment.copyTo(this.#unpacked, from, to);
+    visitor.addValues(this.#unpacked, 0, to - from);
   }
 
   #segmentOf(position: number): number {

@@ -76,11 +76,12 @@ export function refusalSuite(stage: () => Stage): void {
       const { open, reader, clock } = stage();
       const series = open();
       for (let i = 0; i < 4; i++) {
-        await series.recordMany(new Float64Array(20_000).fill(i));
+        // Values that packing makes no smaller than usual.
+        await series.recordMany(Float64Array.from({ length: 20_000 }, (_, j) => Math.sin(20_000 * i + j)));
         clock.nowMs += 14_000;
       }
-      const small = reader({ maxResidentBytes: 600_000 });
-      await expectError(small.stats(), "TOO_LARGE", /maxResidentBytes, 600000/);
+      const small = reader({ maxResidentBytes: 300_000 });
+      await expectError(small.stats(), "TOO_LARGE", /maxResidentBytes, 300000/);
       await series.record(9);
       await expectError(small.stats(), "TOO_LARGE");
       expect((await series.stats()).count).toBe(80_001);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, vi } from "vitest";
 import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
+import { packing } from "../../../src/stats/segments/segment.ts";
 import { type Stage, stageOn } from "./stage.ts";
 import type { OpenStore } from "./stores.ts";
 import { answersSuite } from "./suite-answers.ts";
@@ -13,9 +14,11 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
   describe(`${name}, ${kernel}`, () => {
     let opened: OpenStore;
     let current: Stage;
+    const { minEvents } = packing;
     const stage = () => current;
     beforeAll(async () => {
       forceKernel(kernel);
+      packing.minEvents = 1;
       opened = await open();
       // The first `recordAndGet` of a series without a copy uses its process's clock.
       vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
@@ -26,6 +29,7 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     });
     afterAll(async () => {
       forceKernel(null);
+      packing.minEvents = minEvents;
       vi.restoreAllMocks();
       await opened?.close();
     });

@@ -1,10 +1,11 @@
 // The JS form of assembly/blocks/radix.ts.
 
 const COUNTS = new Uint32Array(512);
-const otherIndexes = new Uint16Array(1024);
+let otherIndexes = new Uint16Array(1024);
 
 /** Sorts indexes by the keys that they have, `bits` wide. Equal keys keep their order. */
 export function sortIndexes(indexes: Uint16Array, count: number, keys: Uint32Array, bits: number): void {
+  if (count > otherIndexes.length) otherIndexes = new Uint16Array(count);
   let source: Uint16Array = indexes;
   let target: Uint16Array = otherIndexes;
   for (let shift = 0; shift < bits; shift += 9) {
