@@ -3,7 +3,7 @@ import { checkDeletions, checkEnd, checkKeys, checkNow } from "./laws/checks.ts"
 import type { Mutation } from "./mutations/mutation.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Stage } from "./stage.ts";
-import { law } from "./subject.ts";
+import { law, packing } from "./subject.ts";
 import { heal, planTroubles } from "./troubles.ts";
 
 export interface Outcome {
@@ -37,11 +37,13 @@ const SETTLING_MS = 150_000;
 export async function playSchedule(seed: number, options: PlayOptions = {}): Promise<Outcome> {
   const plan = { ...planOf(seed), ...options.conditions };
   const usual = { ...law };
+  const { minEvents } = packing;
   const unpatch = options.mutation?.patch?.();
   const wall = { now: Date.now, random: Math.random, setTimeout: globalThis.setTimeout };
   const { stackTraceLimit } = Error;
   // Many errors are part of the play; the stack of one that is not is seen when its seed is traced.
   if (!options.tracing) Error.stackTraceLimit = 0;
+  packing.minEvents = 1;
   Object.assign(law, { minSealedBytes: 0 }, plan.sizes, options.mutation?.constants);
   const stage = new Stage(plan, options.tracing ?? false, options.mutation);
   const chances = stage.random.fork();
@@ -59,6 +61,7 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
     globalThis.setTimeout = wall.setTimeout;
     Error.stackTraceLimit = stackTraceLimit;
     Object.assign(law, usual);
+    packing.minEvents = minEvents;
     unpatch?.();
   }
 }

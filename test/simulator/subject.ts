@@ -22,6 +22,7 @@ import type { Random } from "./world/random.ts";
 export type { Known } from "../../src/journal/format/answer.ts";
 export { summaryKey } from "../../src/journal/format/summary.ts";
 export type { ReadRequest as Read } from "../../src/journal/steps/read.ts";
+export { packing } from "../../src/stats/segments/segment.ts";
 export { ChunkBytes, closedKey, constants as law };
 
 /** The only file of the simulator that knows the code under test. */
