@@ -3,7 +3,6 @@ import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
-import type { WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import { lookbackOf, type PendingQuery } from "../pending-query.ts";
 import type { SeriesSettings } from "../series-options.ts";
@@ -74,16 +73,20 @@ export class OnlineSession implements Session {
     return await this.view.answer(cut as JournalAnswer, queries, asked);
   }
 
-  /** Returns the queries that need the events. */
+  /** Returns the queries that need the events. Throws an error of the store after it has answered the other queries. */
   async #answerFromOutlines(queries: readonly PendingQuery[]): Promise<readonly PendingQuery[]> {
-    const kinds = new Map<unknown, Promise<WindowStats | undefined>>();
-    for (const { kind, stats } of queries) if (stats && !kinds.has(kind)) kinds.set(kind, this.#outlines.stats(stats));
-    const rest: PendingQuery[] = [];
-    for (const query of queries) {
-      const answer = query.stats && (await kinds.get(query.kind));
-      if (answer) query.resolve(answer);
-      else rest.push(query);
-    }
+    const kinds = new Map(queries.flatMap(({ kind, stats }) => (stats ? [[kind, stats] as const] : [])));
+    // Waits for all of them, so that no error is left unhandled.
+    const settled = await Promise.allSettled([...kinds.values()].map((query) => this.#outlines.stats(query)));
+    const answers = new Map([...kinds.keys()].map((kind, i) => [kind, settled[i]!]));
+    const rest = queries.filter((query) => {
+      const answer = query.stats && answers.get(query.kind);
+      if (answer?.status !== "fulfilled" || !answer.value) return true;
+      query.resolve(answer.value);
+      return false;
+    });
+    const failed = settled.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
+    if (failed) throw failed.reason;
     return rest;
   }
 
