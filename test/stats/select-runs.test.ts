@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Column } from "../../src/kernel/contract.ts";
-import { lowerBound, upperBound } from "../../src/stats/runs/bounds.ts";
-import { ColumnRun } from "../../src/stats/runs/run.ts";
+import { ColumnRun, lowerBound, upperBound } from "../../src/stats/runs/run.ts";
 import { selectInRuns } from "../../src/stats/runs/select-runs.ts";
 
 const ascending = (a: number, b: number) => a - b;

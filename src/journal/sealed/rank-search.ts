@@ -3,7 +3,7 @@ import { decodeGroups } from "../../kernel/blocks/block.ts";
 import type { BlockCodec } from "../../kernel/blocks/contract.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { sortedColumn } from "../../stats/live/value-range.ts";
-import { lowerBound, upperBound } from "../../stats/runs/bounds.ts";
+import { lowerBound, upperBound } from "../../stats/runs/run.ts";
 import { type BlockRanks, type OutlinedBlock, ranksOf } from "./outline.ts";
 
 /** Groups `first` to `last` - 1 of a block, and their bytes in its body. */

@@ -1,6 +1,5 @@
 import { activeKernel } from "../../kernel/choose.ts";
-import { upperBound } from "./bounds.ts";
-import { type CachedAggregate, CUT_SLOTS, INTS_PER_CUT, type Run } from "./run.ts";
+import { type CachedAggregate, CUT_SLOTS, INTS_PER_CUT, type Run, upperBound } from "./run.ts";
 import { quickselect, selectInRuns } from "./select-runs.ts";
 
 /** A window of fewer values is searched without a bracket. */

@@ -1,7 +1,6 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
-import { lowerBound, upperBound } from "./bounds.ts";
 
 /** The statistics of a part of a window, which an `Accumulator` adds up. */
 export interface PartialAggregate extends Summary {
@@ -111,6 +110,30 @@ export class ColumnRun extends Run {
   part(from: number, to: number): Column {
     return this.sorted.subarray(from, to);
   }
+}
+
+/** Index of the first value from `from` to before `to` that is not below `limit`; `to` if there is none. */
+export function lowerBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Index of the first value from `from` to before `to` that is above `limit`; `to` if there is none. */
+export function upperBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
