@@ -23,6 +23,7 @@ import { rivalVersions, writeReport } from "./report/write.ts";
 import { environment } from "./runner/environment.ts";
 import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
+import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
 import { benchCompact, FULL_COMPACT, SMALL_COMPACT } from "./series/compact.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./series/held.ts";
@@ -31,7 +32,6 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
-import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./series/sealed.ts";
 import { benchServer, FULL_SERVER, SMALL_SERVER } from "./series/server.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
 

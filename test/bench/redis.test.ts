@@ -6,7 +6,6 @@ import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Report } from "../../bench/runner/report.ts";
 import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
 import { benchProcesses, SMALL_PROCESSES } from "../../bench/series/processes.ts";
-import { benchSealed, SMALL_SEALED } from "../../bench/series/sealed.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
@@ -41,19 +40,6 @@ test("keys: calls of one turn share scripts, and every event is counted", async 
   expect(report.rows.map(({ what }) => what)).toEqual(["APPEND", "record"]);
   expect(report.rows[1]!.callsPerScript).toBeGreaterThan(1);
   expect(report.rows[1]!.timesFaster).toBeGreaterThan(0);
-});
-
-test("sealed chunks: fewer bytes, and an answer from outlines in two requests", async () => {
-  const { rows } = await benchSealed(server.url, SMALL_SEALED);
-  const bytesOf = (form: string, values: string) =>
-    Number(rows.find((row) => row.form === form && row.values === values)!.bytesPerEvent);
-  expect(bytesOf("as recorded", "unrounded")).toBeGreaterThan(4);
-  expect(bytesOf("sealed", "rounded to 1 us")).toBeLessThan(2.2);
-  expect(bytesOf("sealed", "unrounded")).toBeLessThan(3.9);
-  for (const row of rows.filter(({ form }) => form === "sealed, outlines")) {
-    expect(row.requests).toBe(2);
-    expect(Number(row.bytes)).toBeLessThan(Number(row.events));
-  }
 });
 
 test("cold: the store and its recorded replies give the same answer", async () => {

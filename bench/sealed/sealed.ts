@@ -1,22 +1,14 @@
 import { Redis } from "ioredis";
-import { memoryStore, redisStore, Series } from "../../src/entries/index.ts";
-import { STATUS } from "../../src/journal/format/answer.ts";
-import { constants } from "../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
-import { append } from "../../src/journal/steps/append.ts";
-import { closedKey, rotate } from "../../src/journal/steps/rotate.ts";
-import { activeBlocks } from "../../src/kernel/blocks/choose.ts";
-import { activeKernel } from "../../src/kernel/choose.ts";
+import { redisStore, Series } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { countingStore } from "../../test/harness/counting-store.ts";
-import { uniform } from "../events.ts";
 import { median, percentile } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
+import { lognormal, ROUNDINGS, type SealedLoad } from "./events.ts";
+import { fill, seal, sizeOf } from "./filled.ts";
 
 export interface SealedBench {
-  /** Events in the window, and in a frame. There is one event for each ms. */
-  loads: readonly { events: number; batch: number }[];
+  loads: readonly SealedLoad[];
   turns: number;
 }
 
@@ -37,10 +29,7 @@ const NAME = "bench sealed";
 export async function benchSealed(redisUrl: string, { loads, turns }: SealedBench): Promise<Report> {
   const rows: Row[] = [];
   for (const load of loads)
-    for (const [values, unitsPerMs] of [
-      ["rounded to 1 us", 1000],
-      ["unrounded", 0],
-    ] as const)
+    for (const [values, unitsPerMs] of Object.entries(ROUNDINGS))
       rows.push(...(await measure(redisUrl, values, unitsPerMs, load.events, load.batch, turns)));
   return {
     bench: "sealed",
@@ -75,9 +64,7 @@ async function measure(
     const before = await sizeOf(raw, closed);
     const cold = await asked(store, right, turns, "client");
     const startMs = performance.now();
-    const sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
-    for (const number of closed.numbers)
-      if ((await sealer.seal(number)) !== "sealed") throw new Error(`chunk ${number} was not sealed`);
+    await seal(store, key, closed);
     const sealNs = ((performance.now() - startMs) * 1e6) / closed.events;
     const after = await sizeOf(raw, closed);
     return [
@@ -92,64 +79,9 @@ async function measure(
   }
 }
 
-function lognormal(count: number, unitsPerMs: number): Float32Array {
-  const random = uniform(11);
-  return Float32Array.from({ length: count }, () => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    const ms = 5 * Math.exp(0.8 * normal);
-    return unitsPerMs > 0 ? Math.round(ms * unitsPerMs) / unitsPerMs : ms;
-  });
-}
-
 interface Right {
   count: number;
   percentiles: number[];
-}
-
-interface Closed {
-  keys: string[];
-  numbers: number[];
-  events: number;
-}
-
-/** Records in memory, by a clock that steps by one ms for each event, and copies the chunks to Redis. */
-async function fill(raw: Redis, key: string, column: Float32Array, batch: number): Promise<Closed> {
-  const endMs = Date.now();
-  let nowMs = endMs - column.length;
-  const memory = memoryStore({ clock: () => nowMs, registry: false });
-  const closed: Closed = { keys: [], numbers: [], events: 0 };
-  let sequence = 0;
-  let since = 0;
-  for (let from = 0; from < column.length; from += batch) {
-    nowMs = endMs - column.length + from;
-    const frames = [encodeFrame(1, ++sequence, column.subarray(from, from + batch))];
-    const input = { valueType: 0, clock: 0, retentionMs: 7_200_000, voidAfterMs: nowMs + 10_000, birth: 7, frames };
-    const { status, header, length } = await memory.run(append, key, { ...input, known: "none" });
-    if (status !== STATUS.done) throw new Error(`an append was answered with ${status}`);
-    since += Math.min(batch, column.length - from);
-    if (length < constants.sealedRotateBytes) continue;
-    const { number, birth } = header!;
-    await memory.run(rotate, key, { number, birth, nextBirth: sequence });
-    closed.keys.push(closedKey(key, number));
-    closed.numbers.push(number);
-    closed.events += since;
-    since = 0;
-  }
-  for (const each of [key, ...closed.keys]) {
-    const { bytes } = memory.entryOf(each)!.value as { bytes: Uint8Array };
-    await raw.set(each, Buffer.from(bytes));
-  }
-  return closed;
-}
-
-async function sizeOf(raw: Redis, { keys, events }: Closed): Promise<Row> {
-  let bytes = 0;
-  let memory = 0;
-  for (const key of keys) {
-    bytes += await raw.strlen(key);
-    memory += Number(await raw.memory("USAGE", key));
-  }
-  return { bytesPerEvent: bytes / events, memoryPerEvent: memory / events };
 }
 
 /** One query of a process without a copy, several times. */
