@@ -23,6 +23,7 @@ import { rivalVersions, writeReport } from "./report/write.ts";
 import { environment } from "./runner/environment.ts";
 import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
+import { benchBytes, FULL_BYTES, SMALL_BYTES } from "./sealed/bytes.ts";
 import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
 import { benchCompact, FULL_COMPACT, SMALL_COMPACT } from "./series/compact.ts";
@@ -47,6 +48,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),
+  bytes: (redisUrl, small) => benchBytes(redisUrl, small ? SMALL_BYTES : FULL_BYTES),
   server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   blocks: (_redisUrl, small) => Promise.resolve(benchBlocks(small ? SMALL_BLOCKS : FULL_BLOCKS)),

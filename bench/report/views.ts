@@ -62,6 +62,12 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { bytes: "bytes fetched", bytesPerEvent: "bytes for each event", requests: "requests", ms: "ms" },
     plotted: (row) => isLarge(row) && row.batch === 32 && row.values === "rounded to 1 us",
   },
+  bytes: {
+    ...{ bench: "bytes", title: "Stored: bytes for each event" },
+    ...{ rows: { values: "values", batch: "batch", by: "", source: "source" } },
+    values: { bytesPerEvent: "bytes for each event", memoryPerEvent: "memory of Redis for each" },
+    plotted: ({ values, batch }) => batch === 1 && values === "rounded to 1 us",
+  },
   blocks: {
     ...{ bench: "blocks", title: "Bytes for each event", rows: { events: "events", by: "" } },
     values: { bytesPerEvent: "bytes for each event", encode: "encode, M/s", decode: "decode, M/s" },

@@ -18,3 +18,8 @@ export function lognormal(count: number, unitsPerMs: number): Float32Array {
     return unitsPerMs > 0 ? Math.round(ms * unitsPerMs) / unitsPerMs : ms;
   });
 }
+
+/** The time of each event, in ms. */
+export function timesOf({ events, batch }: SealedLoad): Float64Array {
+  return Float64Array.from({ length: events }, (_, i) => 1_790_000_000_000 + i - (i % batch));
+}

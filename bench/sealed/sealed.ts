@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
-import { redisStore, Series } from "../../src/entries/index.ts";
+import { redisStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { countingStore } from "../../test/harness/counting-store.ts";
-import { median, percentile } from "../runner/measure.ts";
+import { median } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
+import { ask, type Right, rightOf, type Where } from "./asked.ts";
 import { lognormal, ROUNDINGS, type SealedLoad } from "./events.ts";
 import { fill, seal, sizeOf } from "./filled.ts";
 
@@ -22,7 +22,6 @@ export const FULL_SEALED: SealedBench = {
 };
 export const SMALL_SEALED: SealedBench = { loads: [{ events: 60_000, batch: 32 }], turns: 1 };
 
-const PERCENTILES = [50, 90, 99];
 const NAME = "bench sealed";
 
 /** Measures a series before and after its chunks are sealed: bytes, and exact percentiles for a process without a copy. */
@@ -57,20 +56,19 @@ async function measure(
   const key = store.keyOf(NAME);
   try {
     const column = lognormal(events, unitsPerMs);
-    const sorted = column.slice().sort();
-    const right: Right = { count: events, percentiles: PERCENTILES.map((p) => percentile(sorted, p)) };
+    const right = rightOf(column);
     const closed = await fill(raw, key, column, batch);
     const load = { values, events, batch };
     const before = await sizeOf(raw, closed);
-    const cold = await asked(store, right, turns, "client");
+    const cold = await askedOften(store, right, turns, "client");
     const startMs = performance.now();
     await seal(store, key, closed);
     const sealNs = ((performance.now() - startMs) * 1e6) / closed.events;
     const after = await sizeOf(raw, closed);
     return [
       { ...load, form: "as recorded", ...before, sealNs: "", ...cold },
-      { ...load, form: "sealed", ...after, sealNs, ...(await asked(store, right, turns, "client")) },
-      { ...load, form: "sealed, outlines", ...after, sealNs, ...(await asked(store, right, turns, "server")) },
+      { ...load, form: "sealed", ...after, sealNs, ...(await askedOften(store, right, turns, "client")) },
+      { ...load, form: "sealed, outlines", ...after, sealNs, ...(await askedOften(store, right, turns, "server")) },
     ];
   } finally {
     await raw.flushdb();
@@ -79,27 +77,13 @@ async function measure(
   }
 }
 
-interface Right {
-  count: number;
-  percentiles: number[];
-}
-
 /** One query of a process without a copy, several times. */
-async function asked(store: Store, right: Right, turns: number, where: "client" | "server"): Promise<Row> {
+async function askedOften(store: Store, right: Right, turns: number, where: Where): Promise<Row> {
   const ms: number[] = [];
-  let row: Row = {};
-  for (let turn = 0; turn <= turns; turn++) {
-    const counting = countingStore(store);
-    const series = new Series(counting.store, NAME, { retention: "2h", seal: true });
-    const startMs = performance.now();
-    const { count, percentiles } = await series.stats({ percentiles: PERCENTILES, where });
-    if (turn > 0) ms.push(performance.now() - startMs); // the first one warms up
-    await series.close();
-    if (count !== right.count) throw new Error(`${where} counted ${count} of ${right.count} events`);
-    for (const [i, p] of PERCENTILES.entries())
-      if (!(Math.abs(percentiles[p]! - right.percentiles[i]!) <= 1e-6 * right.percentiles[i]!))
-        throw new Error(`${where} answered ${percentiles[p]} as p${p}, not ${right.percentiles[i]}`);
-    row = { requests: counting.requests(), bytes: counting.bytes() };
+  let asked = await ask(store, NAME, right, where); // warms up
+  for (let turn = 0; turn < turns; turn++) {
+    asked = await ask(store, NAME, right, where);
+    ms.push(asked.ms);
   }
-  return { ...row, ms: median(ms) };
+  return { requests: asked.requests, bytes: asked.bytes, ms: median(ms) };
 }

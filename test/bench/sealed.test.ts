@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Row } from "../../bench/runner/report.ts";
+import { benchBytes, SMALL_BYTES } from "../../bench/sealed/bytes.ts";
 import { benchSealed, SMALL_SEALED } from "../../bench/sealed/sealed.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -19,4 +21,19 @@ test("sealed chunks: fewer bytes, and an answer from outlines in two requests", 
     expect(row.requests).toBe(2);
     expect(Number(row.bytes)).toBeLessThan(Number(row.events));
   }
+});
+
+test("bytes: sealed chunks take less than each rival that was measured", async () => {
+  const { rows, notes } = await benchBytes(server.url, SMALL_BYTES);
+  for (const values of ["rounded to 1 us", "unrounded"]) {
+    const of = (row: Row) => Number(row.bytesPerEvent || row.memoryPerEvent);
+    const measured = rows.filter((row) => row.values === values && row.source === "measured");
+    const sealed = measured.find(({ by }) => by === "oriel, sealed")!;
+    const others = measured.filter((row) => row !== sealed);
+    expect(others.length).toBeGreaterThan(3);
+    for (const row of others) expect(of(row), String(row.by)).toBeGreaterThan(of(sealed));
+  }
+  const published = rows.filter(({ source }) => source === "published");
+  expect(published.map(({ bytesPerEvent }) => bytesPerEvent)).toEqual([16, 1.6, 16, 1.6]);
+  expect(notes.join()).toContain("https://redis.io/");
 });
