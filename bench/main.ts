@@ -25,6 +25,7 @@ import { jsonLines, type Measured, type Report, table } from "./runner/report.ts
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
 import { benchBytes, FULL_BYTES, SMALL_BYTES } from "./sealed/bytes.ts";
 import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
+import { benchSummaries, FULL_SUMMARIES, SMALL_SUMMARIES } from "./sealed/summaries.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
 import { benchCompact, FULL_COMPACT, SMALL_COMPACT } from "./series/compact.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./series/held.ts";
@@ -49,6 +50,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),
   bytes: (redisUrl, small) => benchBytes(redisUrl, small ? SMALL_BYTES : FULL_BYTES),
+  summaries: (redisUrl, small) => benchSummaries(redisUrl, small ? SMALL_SUMMARIES : FULL_SUMMARIES),
   server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   blocks: (_redisUrl, small) => Promise.resolve(benchBlocks(small ? SMALL_BLOCKS : FULL_BLOCKS)),

@@ -68,6 +68,16 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { bytesPerEvent: "bytes for each event", memoryPerEvent: "memory of Redis for each" },
     plotted: ({ values, batch }) => batch === 1 && values === "rounded to 1 us",
   },
+  summaries: {
+    ...{ bench: "summaries", title: "Bytes for p50, p90 and p99 of 1 M events" },
+    ...{ rows: { values: "values", by: "", setting: "setting", size: "size" } },
+    values: {
+      ...{ bytes: "bytes", p50ValuePercent: "p50 error, %", p90ValuePercent: "p90 error, %" },
+      ...{ p99ValuePercent: "p99 error, %", p50RankPercent: "p50 rank error, %" },
+      ...{ p90RankPercent: "p90 rank error, %", p99RankPercent: "p99 rank error, %" },
+    },
+    plotted: () => false,
+  },
   blocks: {
     ...{ bench: "blocks", title: "Bytes for each event", rows: { events: "events", by: "" } },
     values: { bytesPerEvent: "bytes for each event", encode: "encode, M/s", decode: "decode, M/s" },

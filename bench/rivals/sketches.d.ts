@@ -16,8 +16,17 @@ declare module "hdr-histogram-js" {
 }
 
 declare module "tdigest" {
+  export interface Centroid {
+    mean: number;
+    n: number;
+  }
   export class TDigest {
+    /** It compresses at `compressAt / delta` centroids. 0: never. */
+    constructor(delta?: number, compressAt?: number);
     push(value: number): void;
+    push_centroid(centroid: Centroid): void;
+    /** By mean. */
+    toArray(): Centroid[];
     compress(): void;
     percentile(share: number): number | undefined;
   }
@@ -26,7 +35,10 @@ declare module "tdigest" {
 declare module "@datadog/sketches-js" {
   export class DDSketch {
     constructor(options: { relativeAccuracy: number });
-    accept(value: number): void;
+    readonly mapping: { key(value: number): number; value(key: number): number };
+    /** Bins of positive values. That of a key is at `key - offset`. */
+    readonly store: { bins: number[]; count: number; offset: number; minKey: number; maxKey: number };
+    accept(value: number, weight?: number): void;
     getValueAtQuantile(share: number): number;
   }
 }
