@@ -5,7 +5,7 @@ import type { World } from "../world/world.ts";
 import type { Chunk } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import { isNear, type Nearly } from "./nearly.ts";
-import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot } from "./truth.ts";
+import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot, traceableSinceMs } from "./truth.ts";
 
 export interface Query {
   readonly spanMs: number;
@@ -201,8 +201,7 @@ export class Calls {
   /** Events that the server had taken and not lost by then, and that its whole journal does not hold. */
   #missing(snapshot: Snapshot, { fromMs, toMs, values }: Expected, journal: readonly Chunk[]): number[] {
     const missing: number[] = [];
-    // A journal that expired as a whole leaves no trace of the events that longer spans miss.
-    const stampedSinceMs = snapshot.chain.length === 0 ? snapshot.nowMs - this.#retentionMs : Number.NEGATIVE_INFINITY;
+    const stampedSinceMs = traceableSinceMs(snapshot, this.#retentionMs, this.#ledger.latestMs);
     for (const [value, { atMs, stampMs, step, state }] of this.#ledger.fates)
       if (state === "present" && step <= snapshot.step && atMs > fromMs && atMs <= toMs && stampMs > stampedSinceMs)
         missing.push(value);

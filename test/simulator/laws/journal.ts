@@ -100,3 +100,8 @@ export function parseSealed(bytes: Uint8Array): { chunk: Omit<Chunk, "frames">; 
   const { frames: _none, ...chunk } = parseChunk(raw);
   return { chunk, events: eventsOfSealed(bytes) };
 }
+
+/** No event that is later can be in the chunk: one may be dated up to 60 s after its stamp. */
+export function reachMs({ isEventClock, latestAtMs, lastStampMs }: Chunk): number {
+  return isEventClock ? latestAtMs : lastStampMs + 60_000;
+}

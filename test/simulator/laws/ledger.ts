@@ -1,7 +1,7 @@
 import { summaryKey } from "../subject.ts";
 import type { SimServer, Step, Version } from "../world/server.ts";
 import type { World } from "../world/world.ts";
-import { type Chunk, parseChunk } from "./journal.ts";
+import { type Chunk, parseChunk, reachMs } from "./journal.ts";
 import { judgeSeal, parseEither } from "./seals.ts";
 import { eventsOf, type Snapshot } from "./truth.ts";
 
@@ -22,6 +22,8 @@ export class Ledger {
   rotationCount = 0;
   deletionCount = 0;
   sealCount = 0;
+  /** The latest time that the server's clock showed in a step. */
+  latestMs = Number.NEGATIVE_INFINITY;
   /** Copies that sealing dropped. */
   droppedCopies = 0;
   /** Called for each deletion with the step and the deleted values. */
@@ -138,6 +140,7 @@ export class Ledger {
   }
 
   #watch(step: Step): void {
+    this.latestMs = Math.max(this.latestMs, step.nowMs);
     const isOfChunks = step.written.some((key) => key !== summaryKey(this.#key));
     if (!isOfChunks) return;
     this.#step++;
@@ -242,9 +245,4 @@ export class Ledger {
     }
     return chunk;
   }
-}
-
-/** No event that is later can be in the chunk: one may be dated up to 60 s after its stamp. */
-function reachMs({ isEventClock, latestAtMs, lastStampMs }: Chunk): number {
-  return isEventClock ? latestAtMs : lastStampMs + 60_000;
 }

@@ -80,3 +80,14 @@ export function expectedOf(snapshot: Snapshot, spanMs: number, atMs = presentOf(
       (!open.isEventClock && open.lastStampMs - nowMs > 1000));
   return { fromMs, toMs: atMs, values, count: values.length, sum, isDegraded };
 }
+
+/**
+ * Events that were stamped earlier may be gone without a trace: a journal that has expired as a whole leaves none, neither where
+ * there is no journal now, nor where the first chunk of another one stands. `latestMs`: the server's clock may have been set back
+ * since the journal expired.
+ */
+export function traceableSinceMs({ nowMs, chain }: Snapshot, retentionMs: number, latestMs: number): number {
+  const oldest = chain.at(-1);
+  if (!oldest) return nowMs - retentionMs;
+  return oldest.birthBefore === 0 ? latestMs - retentionMs - 60_000 : Number.NEGATIVE_INFINITY;
+}
