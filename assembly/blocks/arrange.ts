@@ -1,68 +1,68 @@
 // Law: the order of arrival follows from a list of indexes into the distinct values, from the swaps of a shuffle (Fisher and Yates),
 //      or from the places and indexes of all values but the most common one.
 // Domain: any bytes. Damage gives 0. No access leaves the places of places.ts.
-import { bitsOf, fourOf, unpack } from "./bits";
+import { bitsOf, eightOf, unpack } from "./bits";
 import { DISTINCT_COUNT, field, IN_ORDER, INDEX, ORDER_KIND, PERMUTATION } from "./fields";
 import { decodeGroups, decodeSamples, samplesOf } from "./ladder";
-import { ARRIVAL, DISTINCT, LOWS, MASKS, OFFSETS, SPREADS, UNPACKED, VALUES } from "./places";
+import { ARRIVAL, CODE_SPREADS, DISTINCT, LOWS, OFFSETS, UNPACKED, VALUES } from "./places";
 
 /** Puts the values at VALUES in order of arrival. Returns the address of the result, or 0 if the order is damaged. */
 export function arrange<K>(order: usize, count: u32): usize {
   const kind = field(ORDER_KIND);
   if (kind === IN_ORDER) return VALUES;
-  if (kind === PERMUTATION) return shuffle<K>(order, count);
+  if (kind === PERMUTATION) {
+    if (!readCodes<K>(order, count, 0)) return 0;
+    shuffle<K>(count);
+    return ARRIVAL;
+  }
   const distinct = field(DISTINCT_COUNT);
   if (listDistinct<K>(count) !== distinct) return 0;
-  if (kind === INDEX) return pick<K>(order, count, distinct);
-  return scatter<K>(order, count, distinct);
+  if (kind !== INDEX) return scatter<K>(order, count, distinct);
+  if (!readCodes<K>(order, count, distinct)) return 0;
+  pick<K>(count);
+  return ARRIVAL;
 }
 
-function shuffle<K>(order: usize, count: u32): usize {
-  // OFFSETS: for each place the address of the other one, from VALUES on.
-  const size = sizeof<K>() === 4 ? 2 : 3;
-  const whole = count & ~31;
-  let place = i32x4(0, 1, 2, 3);
-  let farthest = i32x4.splat(0);
-  for (let from: u32 = 0; from < whole; from += 32) {
-    const width = bitsOf(count - 1 - from);
-    const spread = SPREADS + (width << 6);
-    const mask = MASKS + (width << 4);
-    for (let at = from << 2; at < (from + 32) << 2; at += 32, order += width) {
-      const front = i32x4.add(place, fourOf(order, spread, mask));
-      place = i32x4.add(place, i32x4.splat(4));
-      const back = i32x4.add(place, fourOf(order + (width >> 1), spread + 32, mask));
-      place = i32x4.add(place, i32x4.splat(4));
-      farthest = i32x4.max_u(farthest, i32x4.max_u(front, back));
-      v128.store(at, i32x4.shl(front, size), OFFSETS);
-      v128.store(at, i32x4.shl(back, size), OFFSETS + 16);
+/**
+ * Writes to OFFSETS (u16) the place of each index in a list of `distinct` values, or if that is 0 the place that each one swaps
+ * with, times the size of a value. False if one is too large.
+ */
+function readCodes<K>(order: usize, count: u32, distinct: u32): bool {
+  const limit = i16x8.splat(<i16>(distinct || count));
+  const all = i16x8.splat(<i16>count);
+  const own = i16x8.splat(distinct ? 0 : -1);
+  let place = i16x8(0, 1, 2, 3, 4, 5, 6, 7);
+  let isSound = i16x8.splat(-1);
+  for (let from: u32 = 0; from < count; from += 32) {
+    const width = bitsOf((distinct || count - from) - 1);
+    const table = CODE_SPREADS + (width << 5);
+    for (let at = from << 1; at < (from + 32) << 1; at += 16, order += width) {
+      // Of bytes behind the last code come zeros.
+      const code = v128.and(eightOf(order, table, 16 - width), i16x8.lt_u(place, all));
+      const other = i16x8.add(code, v128.and(place, own));
+      isSound = v128.and(isSound, i16x8.lt_u(v128.and(other, i16x8.lt_u(place, all)), limit));
+      v128.store(at, i16x8.shl(other, sizeof<K>() === 4 ? 2 : 3), OFFSETS);
+      place = i16x8.add(place, i16x8.splat(8));
     }
   }
-  if (v128.any_true(i32x4.gt_u(farthest, i32x4.splat(count - 1)))) return 0;
-  if (whole < count) {
-    unpack(order, count - whole, bitsOf(count - 1 - whole), UNPACKED);
-    for (let i = whole; i < count; i++) {
-      const other = i + load<u32>((i - whole) << 2, UNPACKED);
-      if (other >= count) return 0;
-      store<u32>(i << 2, other << size, OFFSETS);
-    }
-  }
-  // Four swaps a round, because V8 checks the stack in each.
-  let i: u32 = 0;
-  for (; i + 4 <= count; i += 4) {
-    swap<K>(i);
-    swap<K>(i + 1);
-    swap<K>(i + 2);
-    swap<K>(i + 3);
-  }
-  for (; i < count; i++) swap<K>(i);
-  return VALUES;
+  return i16x8.all_true(isSound);
 }
 
-function swap<K>(i: u32): void {
-  const here = <usize>i * sizeof<K>();
-  const there = <usize>load<u32>(i << 2, OFFSETS);
+/** Each value of VALUES goes to ARRIVAL, and the one whose place is now free to its place. */
+function shuffle<K>(count: u32): void {
+  // Four a round, because V8 checks the stack in each. Those behind the last stay where they are.
+  for (let at: usize = 0; at < count * sizeof<K>(); at += 4 * sizeof<K>()) {
+    const four = load<u64>(at / (sizeof<K>() / 2), OFFSETS);
+    swap<K>(at, <usize>(four & 0xffff));
+    swap<K>(at + sizeof<K>(), <usize>(<u32>four >> 16));
+    swap<K>(at + 2 * sizeof<K>(), <usize>((four >> 32) & 0xffff));
+    swap<K>(at + 3 * sizeof<K>(), <usize>(four >> 48));
+  }
+}
+
+function swap<K>(here: usize, there: usize): void {
   const value = load<K>(here, VALUES);
-  store<K>(here, load<K>(there, VALUES), VALUES);
+  store<K>(here, load<K>(there, VALUES), ARRIVAL);
   store<K>(there, value, VALUES);
 }
 
@@ -88,26 +88,14 @@ function addDistinct<K>(i: u32, to: usize): usize {
   return to;
 }
 
-function pick<K>(order: usize, count: u32, distinct: u32): usize {
-  unpack(order, count, bitsOf(distinct - 1), OFFSETS);
-  // Numbers behind the last are bytes of other parts.
-  v128.store((<usize>count) << 2, i32x4.splat(0), OFFSETS);
-  let largest = i32x4.splat(0);
-  for (let at: usize = 0; at < (<usize>count) << 2; at += 16) largest = i32x4.max_u(largest, v128.load(at, OFFSETS));
-  if (v128.any_true(i32x4.ge_u(largest, i32x4.splat(distinct)))) return 0;
-  let i: u32 = 0;
-  for (; i + 4 <= count; i += 4) {
-    pickOne<K>(i);
-    pickOne<K>(i + 1);
-    pickOne<K>(i + 2);
-    pickOne<K>(i + 3);
+function pick<K>(count: u32): void {
+  for (let at: usize = 0; at < count * sizeof<K>(); at += 4 * sizeof<K>()) {
+    const four = load<u64>(at / (sizeof<K>() / 2), OFFSETS);
+    store<K>(at, load<K>(<usize>(four & 0xffff), DISTINCT), ARRIVAL);
+    store<K>(at + sizeof<K>(), load<K>(<usize>(<u32>four >> 16), DISTINCT), ARRIVAL);
+    store<K>(at + 2 * sizeof<K>(), load<K>(<usize>((four >> 32) & 0xffff), DISTINCT), ARRIVAL);
+    store<K>(at + 3 * sizeof<K>(), load<K>(<usize>(four >> 48), DISTINCT), ARRIVAL);
   }
-  for (; i < count; i++) pickOne<K>(i);
-  return ARRIVAL;
-}
-
-function pickOne<K>(i: u32): void {
-  store<K>(i * sizeof<K>(), load<K>(load<u32>(i << 2, OFFSETS) * sizeof<K>(), DISTINCT), ARRIVAL);
 }
 
 /** u16 index of the common value, u16 number of others, u16 first and last place, their ladder, their indexes. */

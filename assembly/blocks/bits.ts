@@ -1,6 +1,6 @@
 // Law: numbers of w bits follow each other without gaps, least significant bit first.
 // Domain: w from 0 to 32. Reads up to 16 bytes past the end.
-import { BIT_PLACES, MASKS, SPREADS } from "./places";
+import { BIT_PLACES, CODE_SPREADS, MASKS, SPREADS } from "./places";
 
 export function bitsOf(x: u32): u32 {
   return 32 - clz<u32>(x);
@@ -15,6 +15,14 @@ export function prepare(): void {
       for (let byte: u32 = 0; byte < 4; byte++) store<u8>(half + ((i & 3) << 2) + byte, (bit >> 3) + byte);
       store<u32>(half + 16 + ((i & 3) << 2), (<u32>1) << (7 - (bit & 7)));
       store<u32>(MASKS + (width << 4) + ((i & 3) << 2), (1 << width) - 1);
+    }
+  for (let width: u32 = 1; width <= 10; width++)
+    for (let i: u32 = 0; i < 8; i++) {
+      const bit = i * width;
+      const at = CODE_SPREADS + (width << 5) + (i << 1);
+      store<u8>(at, bit >> 3);
+      store<u8>(at, (bit >> 3) + 1, 1);
+      store<u16>(at, <u16>((<u32>1) << (16 - width - (bit & 7))), 16);
     }
   for (let byte: u32 = 0; byte < 256; byte++) {
     let at = BIT_PLACES + (byte << 3);
@@ -46,20 +54,42 @@ export function fourOf(from: usize, spread: usize, mask: usize): v128 {
   return v128.and(i32x4.shr_u(aligned, 7), v128.load(mask));
 }
 
-/** Packs u32 numbers below 2^w. Returns the address of the end, a whole byte; up to 4 bytes behind it become 0. */
+/** Eight numbers of at most 10 bits as u16: gathered, and aligned to the top. `down`: 16 less the width. */
+export function eightOf(from: usize, table: usize, down: u32): v128 {
+  const aligned = i16x8.mul(i8x16.swizzle(v128.load(from), v128.load(table)), v128.load(table, 16));
+  return i16x8.shr_u(aligned, down);
+}
+
+/** Packs u32 numbers below 2^w. Returns the address of the end, a whole byte; up to 8 bytes behind it become 0. */
 export function pack(from: usize, count: u32, width: u32, to: usize): usize {
+  // Less than a byte is held back.
   let held: u64 = 0;
   let bits: u32 = 0;
-  for (const end = from + (count << 2); from < end; from += 4) {
-    held |= (<u64>load<u32>(from)) << bits;
-    bits += width;
-    if (bits >= 32) {
-      store<u32>(to, <u32>held);
-      to += 4;
-      held >>= 32;
-      bits -= 32;
-    }
+  const end = from + (count << 2);
+  const pairsEnd = width > 28 ? from : from + ((count & ~3) << 2);
+  for (; from < pairsEnd; from += 16) {
+    const four = v128.load(from);
+    const pairs = v128.or(v128.and(four, i64x2.splat(0xffffffff)), i64x2.shl(i64x2.shr_u(four, 32), width));
+    held |= i64x2.extract_lane(pairs, 0) << bits;
+    store<u64>(to, held);
+    bits += 2 * width;
+    to += bits >> 3;
+    held >>= bits & 56;
+    bits &= 7;
+    held |= i64x2.extract_lane(pairs, 1) << bits;
+    store<u64>(to, held);
+    bits += 2 * width;
+    to += bits >> 3;
+    held >>= bits & 56;
+    bits &= 7;
   }
-  store<u32>(to, <u32>held);
+  for (; from < end; from += 4) {
+    held |= (<u64>load<u32>(from)) << bits;
+    store<u64>(to, held);
+    bits += width;
+    to += bits >> 3;
+    held >>= bits & 56;
+    bits &= 7;
+  }
   return to + ((bits + 7) >> 3);
 }

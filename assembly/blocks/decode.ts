@@ -1,8 +1,8 @@
 // Law: decimals and ordered bits become values in ascending order of their keys (keys.ts).
 // Domain: any bytes. Damage gives 0. No access leaves the places of places.ts.
 import { BASE, DECIMAL, FORM, field, SAMPLES_BYTES, SHIFT, TOP, UNIT } from "./fields";
-import { decodeGroups, decodeSamples, samplesOf } from "./ladder";
-import { BLOCK, LOWS, OFFSETS, VALUES } from "./places";
+import { decodeGroups, decodeSamples } from "./ladder";
+import { LOWS, OFFSETS, VALUES } from "./places";
 
 /** Decodes groups `first` to `last` - 1 to OFFSETS and LOWS. Returns the address of their end, or 0 if they are damaged. */
 function decodeOffsets(samples: usize, body: usize, count: u32, first: u32, last: u32): usize {
@@ -62,10 +62,4 @@ export function decodeValues64(samples: usize, body: usize, count: u32, first: u
     store<i64>(at << 1, <i64>key ^ (~(<i64>key >> 63) | i64.MIN_VALUE), VALUES);
   }
   return end;
-}
-
-/** Decodes a ladder at BLOCK to OFFSETS. Returns the address of its end, or 0 if it is damaged. */
-export function decodeLadder(count: u32, top: u32): usize {
-  const groups = decodeSamples(BLOCK, count, top);
-  return groups === 0 ? 0 : decodeGroups(groups, count, 0, samplesOf(count), LOWS, 0, OFFSETS);
 }

@@ -3,16 +3,16 @@ import { arrange } from "./arrange";
 import { encodeValues } from "./encode";
 
 export { prepare } from "./bits";
-export { decodeLadder, decodeValues32, decodeValues64 } from "./decode";
-export { encodeLadder } from "./encode";
+export { decodeValues32, decodeValues64 } from "./decode";
+export { decodeTimes, encodeTimes } from "./times";
 
 /** Each encodes `count` values at ARRIVAL to the places of an encoder. */
 export function encode32(count: u32): void {
-  encodeValues<f32, u32>(count);
+  encodeValues<u32>(count);
 }
 
 export function encode64(count: u32): void {
-  encodeValues<f64, u64>(count);
+  encodeValues<u64>(count);
 }
 
 /** Each returns the address of `count` values in order of arrival, or 0. `order`: the address of their order. */

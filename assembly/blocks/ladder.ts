@@ -3,7 +3,7 @@
 //      bits of which number (r >> l) + i is set, padded to a byte; nothing if m or span is 0. So samples give the size of each group.
 // Domain: 1 to 1024 numbers. Source: Elias 1974; Fano 1971.
 import { bitsOf, fourOf, pack, unpack } from "./bits";
-import { BIT_PLACES, LOWS, MASKS, OFFSETS, ONES, SAMPLES, SPREADS, STARTS, UNPACKED } from "./places";
+import { BIT_PLACES, LOWS, MASKS, ONES, SAMPLES, SPREADS, STARTS, UNPACKED } from "./places";
 
 /** Eight bytes of 8. */
 const EIGHTS: u64 = ((<u64>0x08080808) << 32) | 0x08080808;
@@ -25,35 +25,26 @@ function inGroup(count: u32, group: u32): u32 {
 function encodeGroup(from: usize, m: u32, first: u32, span: u32, to: usize): usize {
   if (m === 0 || span === 0) return to;
   const low = lowBits(m, span);
-  const mask = ((<u32>1) << low) - 1;
-  let held: u64 = 0;
-  let bits: u32 = 0;
+  const start = i32x4.splat(first);
+  const mask = i32x4.splat((1 << low) - 1);
+  let place = i32x4(0, 1, 2, 3);
+  for (let at: usize = 0; at < m << 2; at += 16) {
+    const rest = i32x4.sub(v128.load(from + at), start);
+    v128.store(at, v128.and(rest, mask), UNPACKED);
+    v128.store(at, i32x4.add(i32x4.shr_u(rest, low), place), UNPACKED + 128);
+    place = i32x4.add(place, i32x4.splat(4));
+  }
   let ones: u64 = 0;
-  for (let i: u32 = 0; i < m; i++) {
-    const rest = load<u32>(from + (i << 2)) - first;
-    held |= (<u64>(rest & mask)) << bits;
-    bits += low;
-    if (bits >= 32) {
-      store<u32>(to, <u32>held);
-      to += 4;
-      held >>= 32;
-      bits -= 32;
-    }
-    ones |= (<u64>1) << ((rest >> low) + i);
-  }
-  for (let left: i32 = m + (span >> low); left > 0; left -= 32) {
-    held |= (ones & 0xffffffff) << bits;
-    ones >>= 32;
-    bits += min<i32>(32, left);
-    if (bits >= 32) {
-      store<u32>(to, <u32>held);
-      to += 4;
-      held >>= 32;
-      bits -= 32;
-    }
-  }
-  store<u32>(to, <u32>held);
-  return to + ((bits + 7) >> 3);
+  for (let at: usize = 0; at < m << 2; at += 4) ones |= (<u64>1) << load<u32>(at, UNPACKED + 128);
+  pack(UNPACKED, m, low, to);
+  const bit = m * low;
+  to += bit >> 3;
+  const down: u64 = bit & 7;
+  // Up to seven bits of the low parts are there.
+  const front = (<u64>load<u8>(to) & ((1 << down) - 1)) | ((ones & 0xffffffff) << down);
+  store<u64>(to, front);
+  store<u64>(to, (front >> 32) | ((ones >> 32) << down), 4);
+  return to + ((<usize>down + m + (span >> low) + 7) >> 3);
 }
 
 /** Writes the places of the set bits of m numbers to `to`, one byte each. Returns the end of the group, or 0 if it is damaged. */
@@ -114,14 +105,13 @@ export function encodeGroups(from: usize, count: u32, lows: usize, shift: u32, t
   return to;
 }
 
-/** Decodes samples to SAMPLES, as one group by way of OFFSETS. Returns the end, or 0 if they are damaged. */
+/** Decodes samples to SAMPLES, as one group. Returns the end, or 0 if they are damaged. */
 export function decodeSamples(from: usize, count: u32, top: u32): usize {
   const samples = samplesOf(count);
   store<u32>(SAMPLES, 0);
   store<u32>(SAMPLES, top, 4);
   // All decoding has one place, so that the compiler inlines it there.
-  const end = decodeGroups(from, samples, 0, 1, LOWS, 0, OFFSETS);
-  memory.copy(SAMPLES, OFFSETS, samples << 2);
+  const end = decodeGroups(from, samples, 0, 1, LOWS, 0, SAMPLES);
   store<u32>(SAMPLES + (samples << 2), top);
   return end;
 }

@@ -2,28 +2,24 @@
 import { bitsOf, pack } from "./bits";
 import { DISTINCT_COUNT, IN_ORDER, INDEX, ORDER_BYTES, ORDER_KIND, PERMUTATION, SPARSE, setField } from "./fields";
 import { encodeGroups, encodeSamples } from "./ladder";
-import { ARRIVAL, DISTINCT, LOWS, OFFSETS, ORDER, PLACES, RANKS, SORTED, SPARSE_ORDER } from "./places";
+import { INDEXES, LOWS, OFFSETS, ORDER, RANKS, SORTED, SPARSE_ORDER } from "./places";
 
-/** The common value's index, and its number. */
-let common: u32 = 0;
-let commonCount: u32 = 0;
-
-/** Writes the order to ORDER. */
-export function encodeOrder<K>(count: u32): void {
-  const distinct = rankDistinct<K>(count);
-  setField(DISTINCT_COUNT, distinct);
+/** Writes the order to ORDER. `last`: the index of the last distinct value. */
+export function encodeOrder(count: u32, last: u32): void {
+  setField(DISTINCT_COUNT, last + 1);
   let inOrder = true;
-  for (let i: u32 = 0; i < count && inOrder; i++) inOrder = load<u16>(SORTED + (i << 1)) === i;
+  for (let i: u32 = 0; i < count && inOrder; i++) inOrder = load<u16>(SORTED + (i << 1)) === i << 1;
   setField(ORDER_KIND, IN_ORDER);
   setField(ORDER_BYTES, 0);
   if (inOrder) return;
-  const width = bitsOf(distinct - 1);
-  const indexBytes = (count * width + 7) >> 3;
+  const width = bitsOf(last);
   let kind = INDEX;
-  let bytes = indexBytes;
-  const others = count - commonCount;
-  if (others << 3 <= count) {
-    const sparseBytes = encodeSparse(count, others, width);
+  let bytes = (count * width + 7) >> 3;
+  // A value with all but an eighth of the events is there at both places.
+  const middle = count >> 3;
+  const common = indexOfRank(middle);
+  if (common === indexOfRank(count - 1 - middle)) {
+    const sparseBytes = encodeSparse(count, common, width);
     if (sparseBytes < bytes) {
       memory.copy(ORDER, SPARSE_ORDER, sparseBytes);
       kind = SPARSE;
@@ -34,34 +30,20 @@ export function encodeOrder<K>(count: u32): void {
     kind = PERMUTATION;
     bytes = encodeShuffle(count);
   } else if (kind === INDEX) {
-    for (let i: u32 = 0; i < count; i++) store<u32>(OFFSETS + (i << 2), load<u16>(RANKS + (i << 1)));
+    for (let i: u32 = 0; i < count; i++) store<u32>(OFFSETS + (i << 2), indexOf(i));
     pack(OFFSETS, count, width, ORDER);
   }
   setField(ORDER_KIND, kind);
   setField(ORDER_BYTES, bytes);
 }
 
-/** Writes to RANKS, by arrival, the indexes into distinct values. Returns the number of distinct values. */
-function rankDistinct<K>(count: u32): u32 {
-  let index: i32 = -1;
-  let last: K = 0;
-  let since: u32 = 0;
-  commonCount = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const arrived = <u32>load<u16>(SORTED + (i << 1));
-    const value = load<K>(ARRIVAL + arrived * sizeof<K>());
-    if (i === 0 || value !== last) {
-      index++;
-      since = i;
-      last = value;
-    }
-    if (i - since >= commonCount) {
-      commonCount = i - since + 1;
-      common = index;
-    }
-    store<u16>(RANKS + (arrived << 1), index);
-  }
-  return index + 1;
+/** Which of the distinct values one is, by its rank or by arrival. */
+function indexOfRank(rank: u32): u32 {
+  return load<u16>(INDEXES + (rank << 1));
+}
+
+function indexOf(i: u32): u32 {
+  return load<u16>(<usize>load<u16>(RANKS + (i << 1)), INDEXES);
 }
 
 function shuffleBytes(count: u32): u32 {
@@ -72,31 +54,37 @@ function shuffleBytes(count: u32): u32 {
 }
 
 function encodeShuffle(count: u32): u32 {
-  for (let i: u32 = 0; i < count; i++) {
-    // DISTINCT has the rank at each place now, PLACES the place of each rank, RANKS the rank that each place must get.
-    store<u16>(DISTINCT + (i << 1), i);
-    store<u16>(PLACES + (i << 1), i);
-    store<u16>(RANKS + ((<u32>load<u16>(SORTED + (i << 1))) << 1), i);
+  // Four swaps a round, because V8 checks the stack in each.
+  let at: usize = 0;
+  for (; at + 8 <= count << 1; at += 8) {
+    exchange(at);
+    exchange(at + 2);
+    exchange(at + 4);
+    exchange(at + 6);
   }
-  for (let i: u32 = 0; i < count; i++) {
-    const place = <u32>load<u16>(PLACES + ((<u32>load<u16>(RANKS + (i << 1))) << 1));
-    const moved = <u32>load<u16>(DISTINCT + (i << 1));
-    store<u32>(OFFSETS + (i << 2), place - i);
-    store<u16>(DISTINCT + (place << 1), moved);
-    store<u16>(PLACES + (moved << 1), place);
-  }
+  for (; at < count << 1; at += 2) exchange(at);
   let to = ORDER;
   for (let from: u32 = 0; from < count; from += 32)
     to = pack(OFFSETS + (from << 2), min<u32>(32, count - from), bitsOf(count - 1 - from), to);
   return <u32>(to - ORDER);
 }
 
-function encodeSparse(count: u32, others: u32, width: u32): u32 {
+function exchange(at: usize): void {
+  // SORTED: where the value at each place must go. RANKS: where the value for each place is.
+  const place = <usize>load<u16>(at, RANKS);
+  const goal = <usize>load<u16>(at, SORTED);
+  store<u32>(at << 1, <u32>(place - at) >> 1, OFFSETS);
+  store<u16>(place, <u16>goal, SORTED);
+  store<u16>(goal, <u16>place, RANKS);
+}
+
+/** Returns the bytes at SPARSE_ORDER, or too many if the value is not common enough. */
+function encodeSparse(count: u32, common: u32, width: u32): u32 {
   let found: u32 = 0;
   let first: u32 = 0;
   let last: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const index = <u32>load<u16>(RANKS + (i << 1));
+    const index = indexOf(i);
     if (index === common) continue;
     if (found === 0) first = i;
     last = i;
@@ -104,11 +92,12 @@ function encodeSparse(count: u32, others: u32, width: u32): u32 {
     store<u32>(LOWS + (found << 2), index);
     found++;
   }
+  if (found << 3 > count) return u32.MAX_VALUE;
   store<u16>(SPARSE_ORDER, common);
-  store<u16>(SPARSE_ORDER, others, 2);
+  store<u16>(SPARSE_ORDER, found, 2);
   store<u16>(SPARSE_ORDER, first, 4);
   store<u16>(SPARSE_ORDER, last, 6);
-  const groups = encodeSamples(OFFSETS, others, SPARSE_ORDER + 8);
-  const indexes = encodeGroups(OFFSETS, others, 0, 0, groups);
-  return <u32>(pack(LOWS, others, width, indexes) - SPARSE_ORDER);
+  const groups = encodeSamples(OFFSETS, found, SPARSE_ORDER + 8);
+  const indexes = encodeGroups(OFFSETS, found, 0, 0, groups);
+  return <u32>(pack(LOWS, found, width, indexes) - SPARSE_ORDER);
 }

@@ -5,6 +5,8 @@
 export const SPREADS: usize = 1024;
 /** For each width: four times the largest number. */
 export const MASKS: usize = SPREADS + 26 * 64;
+/** For each width up to 10: which bytes to gather for eight numbers of 16 bits, and the factors. 32 bytes each. */
+export const CODE_SPREADS: usize = 3456;
 /** For each byte: the places of its bits. */
 export const BIT_PLACES: usize = 4096;
 /** 32 unpacked numbers. */
@@ -33,11 +35,17 @@ export const ORDER: usize = BLOCK + 20480;
 export const SPARSE_ORDER: usize = BLOCK + 24576;
 /** The places of the set bits of each group, one byte each. */
 export const ONES: usize = BLOCK - 2048;
-/** Of an encoder: two lists of keys with indexes (u64), counts, indexes in ascending order (u16), and of a shuffle. */
+/** Of an encoder: two lists of keys with indexes (u64), counts, indexes in ascending order (u16), ranks by arrival, and which of the
+ *  distinct values each is by rank. */
 export const KEYS: usize = 98304;
 export const OTHER_KEYS: usize = 106496;
 export const COUNTS: usize = 114688;
 export const SORTED: usize = 122880;
 export const RANKS: usize = 124928;
-export const PLACES: usize = 126976;
+export const INDEXES: usize = 126976;
 export const INTEGERS: usize = 129024;
+/** Times, and one for each run of equal ones, f64. Of an encoder the first events of runs stand at KEYS. */
+export const TIMES: usize = 139264;
+export const LINES: usize = 149504;
+/** Encoded times. No other call writes here. */
+export const TIMES_BLOCK: usize = 159744;

@@ -1,11 +1,10 @@
 import { argumentError } from "../../errors.ts";
-import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TOTALS_BYTES } from "../../generated/layouts/block.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TIMING, TOTALS_BYTES } from "../../generated/layouts/block.ts";
 import type { Column, Kernel } from "../contract.ts";
 import type { BlockCodec, BlockHead, BlockParts, EncodedValues, Outline, SomeParts } from "./contract.ts";
 import { checkLength, damaged, writeHead } from "./head.ts";
 import { valuesAtLeast } from "./js/decode.ts";
 import { decodeSamples, placesOf } from "./js/ladder.ts";
-import { encodeTimes } from "./times.ts";
 import { writeTotals } from "./totals.ts";
 
 /** Encodes 1 to 1024 events. `kernel` gives the header its statistics. The parts follow each other in one buffer. */
@@ -13,16 +12,28 @@ export function encodeBlock(codec: BlockCodec, kernel: Kernel, times: Float64Arr
   const count = values.length;
   if (count === 0 || count > MAX_IN_BLOCK) throw argumentError("values.length", count, `1 to ${MAX_IN_BLOCK}`);
   if (times.length !== count) throw argumentError("times.length", times.length, `${count}, the number of values`);
-  const { earliestMs, latestMs, timing, runs, bytes: timeBytes } = encodeTimes(codec, times);
-  const { samples, exceptions, body, order, fields } = smallestOf(codec.encode(values), values);
+  const encodedTimes = codec.encodeTimes(times);
+  const { earliestMs, latestMs, runs } = encodedTimes;
+  const timeBytes = encodedTimes.bytes ?? bytesOf(times);
+  const { fields, samples, exceptions, body, order } = smallestOf(codec.encode(values), values);
   const headBytes = BLOCK_BYTES + samples.length + exceptions.length;
   const summary = kernel.summary(values);
+  // Each field by its name: objects that are spread here cost more than the codec.
   const head: BlockHead = {
-    ...fields,
+    form: fields.form,
+    order: fields.order,
+    decimals: fields.decimals,
+    shift: fields.shift,
+    distinct: fields.distinct,
+    exceptions: fields.exceptions,
+    top: fields.top,
+    integer: fields.integer,
+    keyLow: fields.keyLow,
+    keyHigh: fields.keyHigh,
     wide: values instanceof Float64Array,
-    timing,
+    timing: encodedTimes.bytes ? (runs > 0 ? TIMING.runs : TIMING.each) : TIMING.raw,
     count,
-    runs,
+    runs: encodedTimes.bytes ? runs : 0,
     headBytes,
     bodyBytes: body.length,
     orderBytes: order.length,
@@ -31,8 +42,8 @@ export function encodeBlock(codec: BlockCodec, kernel: Kernel, times: Float64Arr
     positiveInfinityCount: summary.positiveInfinityCount,
     negativeInfinityCount: summary.negativeInfinityCount,
   };
-  const bytes = new Uint8Array(headBytes + TOTALS_BYTES + body.length + order.length + timeBytes.length);
   const bodyAt = headBytes + TOTALS_BYTES;
+  const bytes = new Uint8Array(bodyAt + body.length + order.length + timeBytes.length);
   bytes.set(samples, BLOCK_BYTES);
   bytes.set(exceptions, BLOCK_BYTES + samples.length);
   bytes.set(body, bodyAt);
@@ -42,6 +53,10 @@ export function encodeBlock(codec: BlockCodec, kernel: Kernel, times: Float64Arr
   writeHead(head, parts.head);
   writeTotals({ earliestMs, latestMs, summary }, parts.totals);
   return parts;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Column): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** The encoded values, or the values themselves if these are not longer. */
@@ -54,7 +69,7 @@ function smallestOf(encoded: EncodedValues, values: Column): EncodedValues {
     fields: { ...rest, form: FORM.raw, keyLow: 0, keyHigh: 0 },
     samples: none,
     exceptions: none,
-    body: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+    body: bytesOf(values),
     order: none,
   };
 }

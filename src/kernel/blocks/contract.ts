@@ -16,13 +16,25 @@ interface ValueFields {
   keyHigh: number;
 }
 
-/** The result of a codec. The parts are views that are valid until its next call. */
+/** The result of a codec. The parts are views that are valid until its next call for values. */
 export interface EncodedValues {
   fields: ValueFields;
   samples: Uint8Array;
   exceptions: Uint8Array;
   body: Uint8Array;
   order: Uint8Array;
+}
+
+/**
+ * Times and their bounds. `bytes` is a view that is valid until the next ones are encoded, or undefined: the times must be
+ * stored raw.
+ */
+export interface EncodedTimes {
+  /** 0 if there are none. */
+  runs: number;
+  earliestMs: number;
+  latestMs: number;
+  bytes: Uint8Array | undefined;
 }
 
 /** The header of a block. */
@@ -76,8 +88,11 @@ export interface BlockCodec {
   decodeGroups(head: BlockHead, bytes: Uint8Array, body: Uint8Array, first: number, last: number, out: Column): boolean;
   /** Writes all values to `out`, in order of arrival, or without `order` ascending, exceptions last. `bytes`: those of the head. */
   decode(head: BlockHead, bytes: Uint8Array, body: Uint8Array, order: Uint8Array | undefined, out: Column): boolean;
-  /** Encodes 1 to 1024 numbers that begin with 0 and never decrease. */
-  encodeLadder(numbers: Uint32Array): Uint8Array;
-  /** The numbers, in a view that is valid until the next call, and how many bytes they took. */
-  decodeLadder(bytes: Uint8Array, count: number, top: number): { numbers: Uint32Array; bytes: number } | undefined;
+  /** Encodes 1 to 1024 times. */
+  encodeTimes(times: Float64Array): EncodedTimes;
+  /**
+   * Writes the times of events to `out`. Returns their number (above that of the head if the runs are too long), or -1 if `bytes` have
+   * another length.
+   */
+  decodeTimes(head: BlockHead, earliestMs: number, bytes: Uint8Array, out: Float64Array): number;
 }

@@ -1,8 +1,8 @@
 import { wasmBase64 } from "../../generated/blocks.ts";
-import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../generated/layouts/block.ts";
+import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TIMING } from "../../generated/layouts/block.ts";
 import type { Column } from "../contract.ts";
 import { bytesOf, instantiate } from "../wasm/wasm-exports.ts";
-import type { BlockCodec, BlockHead, EncodedValues } from "./contract.ts";
+import type { BlockCodec, BlockHead, EncodedTimes, EncodedValues } from "./contract.ts";
 import { powerOfTen } from "./js/keys.ts";
 
 /** The exports of assembly/blocks/index.ts. A result that is an address is 0 for damaged bytes. */
@@ -15,20 +15,21 @@ interface BlockExports {
   decodeValues64: BlockExports["decodeValues32"];
   arrange32(order: number, count: number): number;
   arrange64(order: number, count: number): number;
-  encodeLadder(count: number): number;
-  decodeLadder(count: number, top: number): number;
+  encodeTimes(count: number): number;
+  decodeTimes(sizeBytes: number, count: number, runs: number, earliestMs: number): number;
 }
 
 /** Places of assembly/blocks/places.ts. */
 const PLACE = {
   control: 6656,
-  offsets: 7168,
   values: 16_384,
   arrival: 43_008,
   block: 65_536,
   exceptions: 66_560,
   body: 69_632,
   order: 86_016,
+  times: 139_264,
+  timesBlock: 159_744,
 } as const;
 /** Numbers of the fields of assembly/blocks/fields.ts. */
 const FIELD = {
@@ -43,6 +44,10 @@ const FIELD = {
   bodyBytes: 8,
   orderBytes: 9,
   base: 10,
+  // Of times.
+  runs: 1,
+  earliest: 10,
+  latest: 12,
 } as const;
 const FIELDS = 16;
 
@@ -70,7 +75,7 @@ class WasmCodec implements BlockCodec {
   readonly #numbers: Float64Array;
   readonly #values: Columns;
   readonly #arrival: Columns;
-  readonly #offsets: Uint32Array;
+  readonly #times: Float64Array;
 
   constructor(wasm: BlockExports) {
     const { buffer } = wasm.memory;
@@ -80,7 +85,7 @@ class WasmCodec implements BlockCodec {
     this.#numbers = new Float64Array(buffer, PLACE.control, FIELDS / 2);
     this.#values = columnsAt(buffer, PLACE.values);
     this.#arrival = columnsAt(buffer, PLACE.arrival);
-    this.#offsets = new Uint32Array(buffer, PLACE.offsets, MAX_IN_BLOCK);
+    this.#times = new Float64Array(buffer, PLACE.times, MAX_IN_BLOCK);
   }
 
   encode(values: Column): EncodedValues {
@@ -144,15 +149,24 @@ class WasmCodec implements BlockCodec {
     return true;
   }
 
-  encodeLadder(numbers: Uint32Array): Uint8Array {
-    this.#offsets.set(numbers);
-    return this.#part(PLACE.block, this.#wasm.encodeLadder(numbers.length) - PLACE.block);
+  encodeTimes(times: Float64Array): EncodedTimes {
+    this.#times.set(times);
+    const end = this.#wasm.encodeTimes(times.length);
+    return {
+      runs: this.#fields[FIELD.runs]!,
+      earliestMs: this.#numbers[FIELD.earliest / 2]!,
+      latestMs: this.#numbers[FIELD.latest / 2]!,
+      bytes: end > 0 ? this.#part(PLACE.timesBlock, end - PLACE.timesBlock) : undefined,
+    };
   }
 
-  decodeLadder(bytes: Uint8Array, count: number, top: number): { numbers: Uint32Array; bytes: number } | undefined {
+  decodeTimes(head: BlockHead, earliestMs: number, bytes: Uint8Array, out: Float64Array): number {
     this.#bytes.set(bytes, PLACE.block);
-    const size = this.#wasm.decodeLadder(count, top) - PLACE.block;
-    return size < 0 || size > bytes.length ? undefined : { numbers: this.#offsets.subarray(0, count), bytes: size };
+    const { count } = head;
+    const runs = head.timing === TIMING.runs ? head.runs : 0;
+    const events = this.#wasm.decodeTimes(bytes.length, count, runs, earliestMs);
+    if (events === count) out.set(count === MAX_IN_BLOCK ? this.#times : this.#times.subarray(0, count));
+    return events;
   }
 
   /** Writes ascending values, if the bytes are sound. */

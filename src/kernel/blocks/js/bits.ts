@@ -32,6 +32,34 @@ export function pack(
   view: DataView,
   at: number,
 ): number {
-  for (let i = 0; i < count; i++) putBits(view, 8 * at + i * width, width, numbers[from + i]!);
+  return packAbove(numbers, from, count, 0, width, view, at);
+}
+
+/** The same of the low `width` bits of numbers less `first`. */
+export function packAbove(
+  numbers: Uint32Array | Uint16Array,
+  from: number,
+  count: number,
+  first: number,
+  width: number,
+  view: DataView,
+  at: number,
+): number {
+  const mask = width === 32 ? -1 : (1 << width) - 1;
+  // Whole words are written, because a write costs more than a shift.
+  let held = 0;
+  let bits = 0;
+  let word = at;
+  for (let i = from; i < from + count; i++) {
+    const rest = (numbers[i]! - first) & mask;
+    held |= rest << bits;
+    bits += width;
+    if (bits < 32) continue;
+    view.setUint32(word, held, true);
+    word += WORD_BYTES;
+    bits -= 32;
+    held = bits === 0 ? 0 : rest >>> (width - bits);
+  }
+  view.setUint32(word, held, true);
   return at + ((count * width + 7) >> 3);
 }

@@ -137,18 +137,3 @@ function bits64({ keyLow, keyHigh, shift }: BlockHead, some: number): void {
     sortedWords[2 * i + 1] = top ^ (flips | 0x8000_0000);
   }
 }
-
-/** The numbers of a ladder, in memory that the next call uses again, and the end of their bytes. */
-export function decodeLadder(
-  ladder: Uint8Array,
-  count: number,
-  top: number,
-): { numbers: Uint32Array; bytes: number } | undefined {
-  input.set(ladder);
-  const { end } = decodeSamples(view, 0, count, top);
-  if (end < 0) return undefined;
-  const bytesRead = decodeGroups(view, end, count, 0, Math.ceil(count / GROUP), 0, offsets, lows);
-  return bytesRead < 0 || bytesRead > ladder.length
-    ? undefined
-    : { numbers: offsets.subarray(0, count), bytes: bytesRead };
-}

@@ -34,13 +34,39 @@ const exceptionBytes = new Uint8Array(MAX_IN_BLOCK);
 
 /** Writes ordered bits of values. Returns the least and the largest, as indexes. */
 function writeKeys(words: Uint32Array, count: number, wide: boolean): { least: number; most: number } {
+  return wide ? writeKeys64(words, count) : writeKeys32(words, count);
+}
+
+function writeKeys32(words: Uint32Array, count: number): { least: number; most: number } {
+  let least = 0;
+  let most = 0;
+  let leastKey = Number.POSITIVE_INFINITY;
+  let mostKey = -1;
+  for (let i = 0; i < count; i++) {
+    const word = words[i]!;
+    const key = (word ^ ((word >> 31) | 0x8000_0000)) >>> 0;
+    low[i] = key;
+    high[i] = 0;
+    if (key < leastKey) {
+      leastKey = key;
+      least = i;
+    }
+    if (key > mostKey) {
+      mostKey = key;
+      most = i;
+    }
+  }
+  return { least, most };
+}
+
+function writeKeys64(words: Uint32Array, count: number): { least: number; most: number } {
   let least = 0;
   let most = 0;
   for (let i = 0; i < count; i++) {
-    const top = words[wide ? 2 * i + 1 : i]!;
+    const top = words[2 * i + 1]!;
     const flips = (top | 0) >> 31;
-    low[i] = wide ? words[2 * i]! ^ flips : top ^ (flips | 0x8000_0000);
-    high[i] = wide ? top ^ (flips | 0x8000_0000) : 0;
+    low[i] = words[2 * i]! ^ flips;
+    high[i] = top ^ (flips | 0x8000_0000);
     if (isBelow(i, least)) least = i;
     if (isBelow(most, i)) most = i;
   }

@@ -1,11 +1,7 @@
-import { MAX_IN_BLOCK } from "../../../generated/layouts/block.ts";
 import type { BlockCodec } from "../contract.ts";
-import { decodeAll, decodeLadder, decodeSome } from "./decode.ts";
+import { decodeAll, decodeSome } from "./decode.ts";
 import { encode } from "./encode.ts";
-import { encodeGroups, encodeSamples } from "./ladder.ts";
-
-const ladderBytes = new Uint8Array(8 * MAX_IN_BLOCK);
-const ladderView = new DataView(ladderBytes.buffer);
+import { decodeTimes, encodeTimes } from "./times.ts";
 
 /** The codec in JavaScript. Its loops state the same law as those in assembly/blocks, and write the same bytes. */
 export const jsCodec: BlockCodec = {
@@ -13,10 +9,6 @@ export const jsCodec: BlockCodec = {
   encode,
   decodeGroups: decodeSome,
   decode: decodeAll,
-  decodeLadder,
-  encodeLadder(numbers) {
-    ladderBytes.fill(0);
-    const groups = encodeSamples(numbers, numbers.length, ladderView, 0);
-    return ladderBytes.subarray(0, encodeGroups(numbers, numbers.length, numbers, 0, ladderView, groups));
-  },
+  encodeTimes,
+  decodeTimes,
 };

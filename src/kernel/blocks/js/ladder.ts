@@ -1,6 +1,6 @@
 // The JS form of assembly/blocks/ladder.ts.
 import { GROUP } from "../../../generated/layouts/block.ts";
-import { bitsOf, getBits, pack, putBits } from "./bits.ts";
+import { bitsOf, getBits, pack, packAbove, putBits } from "./bits.ts";
 
 /** Up to this width, a read of 32 bits has a number wherever it begins. */
 const ONE_READ_BITS = 25;
@@ -35,13 +35,18 @@ function encodeGroup(
 ): number {
   if (m === 0 || span === 0) return at;
   const low = lowBits(m, span);
-  const mask = (1 << low) - 1;
-  const ones = 8 * at + m * low;
+  packAbove(numbers, from, m, first, low, view, at);
+  let front = 0;
+  let back = 0;
   for (let i = 0; i < m; i++) {
-    const rest = numbers[from + i]! - first;
-    putBits(view, 8 * at + i * low, low, rest & mask);
-    putBits(view, ones + (rest >>> low) + i, 1, 1);
+    const place = ((numbers[from + i]! - first) >>> low) + i;
+    const one = 1 << place;
+    if (place < 32) front |= one;
+    else back |= one;
   }
+  const ones = 8 * at + m * low;
+  putBits(view, ones, 32, front);
+  putBits(view, ones + 32, 32, back);
   return at + bytesOf(m, span);
 }
 

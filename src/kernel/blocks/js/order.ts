@@ -16,9 +16,9 @@ import { encodeGroups, encodeSamples } from "./ladder.ts";
 const indexes = new Uint16Array(MAX_IN_BLOCK);
 const codes = new Uint32Array(MAX_IN_BLOCK);
 const uncommon = new Uint32Array(MAX_IN_BLOCK);
-const wanted = new Uint16Array(MAX_IN_BLOCK);
-const placeOf = new Uint16Array(MAX_IN_BLOCK);
-const rankAt = new Uint16Array(MAX_IN_BLOCK);
+/** Of a shuffle: where the value at each place must go, and where the value for each place is. */
+const goals = new Uint16Array(MAX_IN_BLOCK);
+const placeFor = new Uint16Array(MAX_IN_BLOCK);
 const sparseBytes = new Uint8Array(8 * MAX_IN_BLOCK);
 const sparseView = new DataView(sparseBytes.buffer);
 
@@ -86,16 +86,16 @@ export function shuffleBytes(count: number): number {
 
 function encodeShuffle(sorted: Uint16Array, count: number, view: DataView): number {
   for (let i = 0; i < count; i++) {
-    rankAt[i] = i;
-    placeOf[i] = i;
-    wanted[sorted[i]!] = i;
+    const index = sorted[i]!;
+    goals[i] = index;
+    placeFor[index] = i;
   }
   for (let i = 0; i < count; i++) {
-    const place = placeOf[wanted[i]!]!;
-    const moved = rankAt[i]!;
+    const place = placeFor[i]!;
+    const goal = goals[i]!;
     codes[i] = place - i;
-    rankAt[place] = moved;
-    placeOf[moved] = place;
+    goals[place] = goal;
+    placeFor[goal] = place;
   }
   let at = 0;
   for (let from = 0; from < count; from += GROUP)
