@@ -51,6 +51,24 @@ function readCodes<K>(order: usize, count: u32, distinct: u32): bool {
 /** Each value of VALUES goes to ARRIVAL, and the one whose place is now free to its place. */
 function shuffle<K>(count: u32): void {
   // Four a round, because V8 checks the stack in each. Those behind the last stay where they are.
+  if (sizeof<K>() === 4) {
+    for (let at: usize = 0; at < count << 2; at += 16) {
+      const four = load<u64>(at >> 1, OFFSETS);
+      const second = <usize>(<u32>four >> 16);
+      const third = <usize>((four >> 32) & 0xffff);
+      const last = <usize>(four >> 48);
+      let arrived = v128.load32_zero(<usize>(four & 0xffff), VALUES);
+      store<u32>(<usize>(four & 0xffff), load<u32>(at, VALUES), VALUES);
+      arrived = v128.load_lane<u32>(second, arrived, 1, VALUES);
+      store<u32>(second, load<u32>(at, VALUES + 4), VALUES);
+      arrived = v128.load_lane<u32>(third, arrived, 2, VALUES);
+      store<u32>(third, load<u32>(at, VALUES + 8), VALUES);
+      arrived = v128.load_lane<u32>(last, arrived, 3, VALUES);
+      store<u32>(last, load<u32>(at, VALUES + 12), VALUES);
+      v128.store(at, arrived, ARRIVAL);
+    }
+    return;
+  }
   for (let at: usize = 0; at < count * sizeof<K>(); at += 4 * sizeof<K>()) {
     const four = load<u64>(at / (sizeof<K>() / 2), OFFSETS);
     swap<K>(at, <usize>(four & 0xffff));

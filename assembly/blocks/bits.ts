@@ -33,12 +33,12 @@ export function prepare(): void {
 /** Unpacks `count` numbers, rounded up to a multiple of 8, to u32. */
 export function unpack(from: usize, count: u32, width: u32, to: usize): void {
   if (ASC_FEATURE_SIMD && width <= 25) {
-    const spread = SPREADS + (width << 6);
+    const table = SPREADS + (width << 6);
     const half = width >> 1;
-    const mask = MASKS + (width << 4);
+    const mask = v128.load(MASKS + (width << 4));
     for (const end = to + (count << 2); to < end; to += 32, from += width) {
-      v128.store(to, fourOf(from, spread, mask));
-      v128.store(to, fourOf(from + half, spread + 32, mask), 16);
+      v128.store(to, fourOf(from, v128.load(table), v128.load(table, 16), mask));
+      v128.store(to, fourOf(from + half, v128.load(table, 32), v128.load(table, 48), mask), 16);
     }
     return;
   }
@@ -49,9 +49,8 @@ export function unpack(from: usize, count: u32, width: u32, to: usize): void {
 }
 
 /** Four numbers of at most 25 bits: gathered, aligned to bit 7 and cut as the tables say. Constant shifts are faster. */
-export function fourOf(from: usize, spread: usize, mask: usize): v128 {
-  const aligned = i32x4.mul(i8x16.swizzle(v128.load(from), v128.load(spread)), v128.load(spread, 16));
-  return v128.and(i32x4.shr_u(aligned, 7), v128.load(mask));
+export function fourOf(from: usize, bytes: v128, factors: v128, mask: v128): v128 {
+  return v128.and(i32x4.shr_u(i32x4.mul(i8x16.swizzle(v128.load(from), bytes), factors), 7), mask);
 }
 
 /** Eight numbers of at most 10 bits as u16: gathered, and aligned to the top. `down`: 16 less the width. */

@@ -38,8 +38,10 @@ export function ranksOf(
   if (found !== distinct) return undefined;
   const width = bitsOf(distinct - 1);
   if (kind === ORDER.sparse) return scattered(count, distinct, width, view, at);
-  for (let i = 0; i < count; i++) {
-    const index = getBits(view, 8 * at + i * width, width);
+  const mask = (1 << width) - 1;
+  for (let i = 0, bit = 8 * at; i < count; i++, bit += width) {
+    // At most 10 bits, so one read has them.
+    const index = (view.getUint32(bit >> 3, true) >>> (bit & 7)) & mask;
     if (index >= distinct) return undefined;
     ranks[i] = starts[index]!;
   }

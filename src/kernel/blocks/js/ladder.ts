@@ -68,18 +68,13 @@ function decodeGroup(
   const low = lowBits(m, span);
   const ones = m + (span >>> low);
   const lows = 8 * at;
-  const found = placeHighs(view, lows + m * low, m, ones, low, first, to, index + 1);
+  const found = placeNumbers(view, lows, m, ones, low, first, to, index + 1);
   if (low > ONE_READ_BITS) for (let i = 0; i < m; i++) to[index + 1 + i]! += getBits(view, lows + i * low, low);
-  else if (low > 0) {
-    const mask = (1 << low) - 1;
-    for (let i = 0, bit = lows; i < m; i++, bit += low)
-      to[index + 1 + i]! += (view.getUint32(bit >> 3, true) >>> (bit & 7)) & mask;
-  }
   return found === m ? at + ((m * low + ones + 7) >> 3) : -1;
 }
 
-/** Writes m numbers of their high parts. Returns the number of set bits. */
-function placeHighs(
+/** Writes m numbers, without low parts that take more than one read. Returns the number of set bits. */
+function placeNumbers(
   view: DataView,
   bit: number,
   m: number,
@@ -89,13 +84,17 @@ function placeHighs(
   to: Uint32Array,
   index: number,
 ): number {
+  const mask = low > ONE_READ_BITS ? 0 : (1 << low) - 1;
+  let lowBit = bit;
   let found = 0;
   for (let before = 0; before < ones; before += 32) {
-    let bits = getBits(view, bit + before, Math.min(32, ones - before)) | 0;
+    let bits = getBits(view, bit + m * low + before, Math.min(32, ones - before)) | 0;
     while (bits !== 0) {
       const high = before + 31 - Math.clz32(bits & -bits) - found;
       bits &= bits - 1;
-      if (found < m) to[index + found] = first + (high << low);
+      if (found < m)
+        to[index + found] = first + (high << low) + ((view.getUint32(lowBit >> 3, true) >>> (lowBit & 7)) & mask);
+      lowBit += low;
       found++;
     }
   }
