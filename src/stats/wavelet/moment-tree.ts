@@ -1,8 +1,8 @@
 import type { Positions } from "./positions.ts";
 import { SIZE, WindowMoments } from "./window-moments.ts";
 
-/** Events in a block. */
-export const BLOCK = 256;
+/** Events in a block. Fewer would take more memory; more would be added up one by one at the edges of each window. */
+const BLOCK = 128;
 /** Number of nodes that make a node of the next level. */
 const BRANCH = 8;
 /** The nodes of a level, from number `first` to before `end`. The oldest leave first. */
@@ -36,7 +36,7 @@ class Level {
 }
 
 /**
- * The moments of f32 values in a tree of blocks of 256, which never change. A window is the sum of O(log n) nodes and of
+ * The moments of f32 values in a tree of blocks of 128, which never change. A window is the sum of O(log n) nodes and of
  * the values in the two blocks at its edges, so an event outside has no effect on its sum.
  */
 export class MomentTree {

@@ -1,10 +1,10 @@
 import type { Wavelet } from "../../kernel/contract.ts";
 import { FreeSpace } from "./free-space.ts";
-import { BLOCK } from "./moment-tree.ts";
 import type { Positions } from "./positions.ts";
 import { ValuesCopy } from "./values-copy.ts";
 
 /** Sizes of pieces are 256 times a power of 4, up to 2^20. */
+const MIN_PIECE = 256;
 const GROWTH = 4;
 const MAX_PIECE = 2 ** 20;
 /** Bytes of a piece before its levels; assembly/wavelet/wavelet-levels.ts. */
@@ -154,7 +154,7 @@ export class Pieces {
 
   /** The next piece after the last one. */
   #covering(positions: Positions, end: number): Job | undefined {
-    if (end - this.end < BLOCK) return undefined;
+    if (end - this.end < MIN_PIECE) return undefined;
     let count = Math.min(largestOf(positions), sizeUpTo(end - this.end));
     while (this.end % count !== 0) count /= GROWTH;
     return this.#begin(positions, this.end, count);
@@ -232,7 +232,7 @@ function largestOf({ first, end }: Positions): number {
 
 /** The largest size of a piece that is at most `limit`, or the smallest size. */
 function sizeUpTo(limit: number): number {
-  let size = BLOCK;
+  let size = MIN_PIECE;
   while (size * GROWTH <= limit) size *= GROWTH;
   return size;
 }

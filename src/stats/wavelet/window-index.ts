@@ -135,6 +135,7 @@ export class WindowIndex {
     pieces.cover(positions, allowed);
     tree.extend(positions, pieces.end);
     if (end - pieces.end > MAX_LOOSE) return false;
+    tree.extend(positions, end);
     const steps = Math.min(parts.steps + STEPS_PER_QUERY + STEPS_PER_EVENT * added, MAX_STEPS_AHEAD);
     parts.steps = pieces.join(positions, steps);
     return true;
