@@ -1,42 +1,69 @@
 import type { Argument } from "../contract.ts";
 
+/** Up to this length a text is written by a loop, which is faster than a call of Buffer. */
+const MAX_LOOPED = 64;
+/** The mark, digits and line ends around a part. */
+const FRAME_BYTES = 16;
+const ARRAY = 0x2a;
+const BULK = 0x24;
+
 /**
  * Encodes a command in Redis' protocol: *count, then $length and the bytes of each part. Strings are sent as UTF-8,
- * numbers as decimal text. Bytes are copied, so the arguments may change after this returns. Adjacent texts are written
- * together, because each write has a fixed cost.
+ * numbers as decimal text. Bytes are copied, so the arguments may change after this returns.
  */
 export function encodeCommand(parts: readonly Argument[]): Buffer {
-  const texts: (string | Uint8Array)[] = new Array(parts.length);
-  const head = `*${parts.length}\r\n`;
-  let sizeBytes = head.length;
-  const lengths: number[] = new Array(parts.length);
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]!;
-    const text = typeof part === "number" ? String(part) : part;
-    const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
-    texts[i] = text;
-    lengths[i] = length;
-    sizeBytes += length + 5 + digitCount(length);
-  }
-  const bytes = Buffer.allocUnsafe(sizeBytes);
-  let at = 0;
-  let run = head;
-  for (let i = 0; i < parts.length; i++) {
-    const part = texts[i]!;
-    if (typeof part === "string") run += `$${lengths[i]}\r\n${part}\r\n`;
-    else {
-      at += bytes.write(`${run}$${lengths[i]}\r\n`, at);
+  let maxBytes = FRAME_BYTES;
+  for (const part of parts) maxBytes += FRAME_BYTES + maxBytesOf(part);
+  const bytes = Buffer.allocUnsafe(maxBytes);
+  let at = writeHead(bytes, 0, ARRAY, parts.length);
+  for (const part of parts) {
+    if (typeof part === "object") {
+      at = writeHead(bytes, at, BULK, part.length);
       bytes.set(part, at);
-      at += part.byteLength;
-      run = "\r\n";
-    }
+      at = writeEnd(bytes, at + part.length);
+    } else at = writeText(bytes, at, typeof part === "number" ? String(part) : part);
   }
-  bytes.write(run, at);
-  return bytes;
+  return bytes.subarray(0, at);
 }
 
-function digitCount(value: number): number {
+function maxBytesOf(part: Argument): number {
+  if (typeof part === "object") return part.length;
+  if (typeof part === "number") return 24;
+  return part.length > MAX_LOOPED ? Buffer.byteLength(part) : 3 * part.length;
+}
+
+function writeText(bytes: Buffer, at: number, text: string): number {
+  if (text.length <= MAX_LOOPED) {
+    const from = writeHead(bytes, at, BULK, text.length);
+    let i = 0;
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) break;
+      bytes[from + i] = code;
+    }
+    if (i === text.length) return writeEnd(bytes, from + i);
+  }
+  const length = Buffer.byteLength(text);
+  const from = writeHead(bytes, at, BULK, length);
+  bytes.write(text, from);
+  return writeEnd(bytes, from + length);
+}
+
+/** Writes the mark and the number. Returns the offset after them. */
+function writeHead(bytes: Buffer, at: number, mark: number, number: number): number {
   let digits = 1;
-  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
-  return digits;
+  for (let rest = number; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  bytes[at] = mark;
+  let rest = number;
+  for (let i = at + digits; i > at; i--) {
+    bytes[i] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  return writeEnd(bytes, at + digits + 1);
+}
+
+function writeEnd(bytes: Buffer, at: number): number {
+  bytes[at] = 0x0d;
+  bytes[at + 1] = 0x0a;
+  return at + 2;
 }

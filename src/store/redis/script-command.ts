@@ -1,6 +1,8 @@
 import type { IoredisClient } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
 
+const NO_ARGUMENTS: string[] = [];
+
 type Reject = (error: Error) => void;
 
 /** The used part of a command of ioredis, 5 or 6. */
@@ -63,13 +65,15 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
     #isPing = false;
     readonly #onWritten: ((connection: unknown) => void) | undefined;
 
+    declare args: string[];
     declare isTraced: boolean;
     declare settle: Reject | undefined;
     declare target: Reject | undefined;
 
     constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
-      // ioredis uses these arguments only to find the slot.
-      super("evalsha", ["", "1", keys[0] ?? ""]);
+      super("evalsha", NO_ARGUMENTS);
+      // ioredis uses these arguments only to find the slot. Its constructor would copy them, at a cost.
+      this.args = ["", "1", keys[0] ?? ""];
       this.#payload = payload;
       this.#onWritten = onWritten;
       this.isTraced = true;
