@@ -23,9 +23,14 @@ export class Dedupe {
     this.#before = before;
   }
 
-  /** All names. `first` may be the young or the old generation. */
-  get names(): readonly { sizeBytes: number }[] {
-    return [this.first, this.#old, this.#young, ...this.#sealed];
+  /** Approximate size of all names in the heap, and of `others`, each counted once. */
+  sizeBytesWith(others: FrameNames): number {
+    const [first, old, young] = [this.first, this.#old, this.#young];
+    let bytes = old.sizeBytes + young.sizeBytes;
+    if (first !== old && first !== young) bytes += first.sizeBytes;
+    if (others !== first && others !== old && others !== young) bytes += others.sizeBytes;
+    for (const names of this.#sealed) bytes += names.sizeBytes;
+    return bytes;
   }
 
   /** Returns true and remembers the frame if it counts; false for a copy. Stamps never fall. */

@@ -101,9 +101,7 @@ export class JournalCopy {
 
   /** Approximate size of the names of frames in the heap. */
   get nameBytes(): number {
-    let bytes = 0;
-    for (const names of new Set([this.#headFrames, ...this.#dedupe.names])) bytes += names.sizeBytes;
-    return bytes;
+    return this.#dedupe.sizeBytesWith(this.#headFrames);
   }
 
   /** All segments, oldest first, and a number that changes with them and when a segment is closed. */

@@ -24,6 +24,8 @@ export class Residents {
   /** Least recently queried first. */
   readonly #accounts = new Set<Account>();
   readonly #forgotten = new FinalizationRegistry<Account>((account) => this.#setSize(account, 0));
+  /** The most recently queried one, if it still is the last of `#accounts`. */
+  #last: Account | undefined;
   #totalBytes = 0;
 
   static of(store: Store): Residents {
@@ -67,7 +69,9 @@ export class Residents {
   #setSize(account: Account, sizeBytes: number): void {
     this.#totalBytes += sizeBytes - account.sizeBytes;
     account.sizeBytes = sizeBytes;
+    if (account === this.#last && sizeBytes > 0) return;
     this.#accounts.delete(account);
     if (sizeBytes > 0) this.#accounts.add(account);
+    this.#last = sizeBytes > 0 ? account : undefined;
   }
 }

@@ -233,9 +233,10 @@ export class JournalView implements WindowView {
     const { length } = chunks;
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
-    while (this.copy.exceeds(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
+    let isTooLarge = this.copy.exceeds(maxResidentBytes);
+    for (; isTooLarge && this.#isSpare(needMs); isTooLarge = this.copy.exceeds(maxResidentBytes)) this.copy.dropHead();
     if (chunks.length < length) this.#folds.release();
-    if (this.copy.exceeds(maxResidentBytes)) throw new WindowTooLarge();
+    if (isTooLarge) throw new WindowTooLarge();
   }
 
   /** Whether the oldest chunk has no event inside a window from `fromMs`. */
