@@ -44,17 +44,19 @@ const PREFIX_BYTES = layout.ANSWER_BYTES;
 const NONE = new Uint8Array(0);
 export const FRAME_HEADER_BYTES = layout.FRAME_BYTES;
 
+/** Scratch memory: for a few bytes, new views cost more than the copy. */
+const part = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(layout.KNOWN_BYTES + FRAME_HEADER_BYTES));
+const partBytes = /* @__PURE__ */ new Uint8Array(part.buffer);
+
 /** Encodes `known` for a call. Undefined requests the whole chunk. */
 export function encodeKnown(known: Known | undefined): Uint8Array {
-  const bytes = new Uint8Array(layout.KNOWN_BYTES + FRAME_HEADER_BYTES);
-  if (!known) return bytes;
-  const view = new DataView(bytes.buffer);
-  view.setFloat64(layout.KNOWN_NUMBER_AT, known.number, true);
-  view.setUint32(layout.KNOWN_BIRTH_AT, known.birth, true);
-  view.setUint32(layout.KNOWN_LENGTH_AT, known.length, true);
-  view.setUint32(layout.KNOWN_PLACE_AT, known.place, true);
-  bytes.set(known.frame, layout.KNOWN_BYTES);
-  return bytes;
+  if (!known) return new Uint8Array(partBytes.length);
+  part.setFloat64(layout.KNOWN_NUMBER_AT, known.number, true);
+  part.setUint32(layout.KNOWN_BIRTH_AT, known.birth, true);
+  part.setUint32(layout.KNOWN_LENGTH_AT, known.length, true);
+  part.setUint32(layout.KNOWN_PLACE_AT, known.place, true);
+  partBytes.set(known.frame, layout.KNOWN_BYTES);
+  return partBytes.slice();
 }
 
 export function decodeAnswer(reply: Uint8Array): JournalAnswer {

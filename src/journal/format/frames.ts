@@ -49,6 +49,21 @@ function valuesOffset(valueType: number, count: number, ownTimes: boolean): numb
   return valueType === 1 ? (end + 7) & ~7 : end;
 }
 
+/** Scratch memory: for a few bytes, new views cost more than the copy of a part. */
+const lone = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(FRAME_HEADER_BYTES + 8));
+const loneBytes = /* @__PURE__ */ new Uint8Array(lone.buffer);
+
+/** Encodes one value without an own time. */
+export function encodeEvent(producer: number, sequence: number, valueType: number, value: number): Frame {
+  lone.setUint8(layout.FRAME_FLAGS_AT, (constants.format << 4) | valueType);
+  lone.setUint16(layout.FRAME_COUNT_AT, 1, true);
+  lone.setUint32(layout.FRAME_PRODUCER_AT, producer, true);
+  lone.setUint32(layout.FRAME_SEQUENCE_AT, sequence, true);
+  if (valueType === 1) lone.setFloat64(FRAME_HEADER_BYTES, value, true);
+  else lone.setFloat32(FRAME_HEADER_BYTES, value, true);
+  return { bytes: loneBytes.slice(0, frameSize(valueType, 1, false)), earliestMs: 0, latestMs: 0 };
+}
+
 /** Encodes 1 to 65 535 values. `times` lie within 2^32 ms of their smallest; undefined for the store's time. */
 export function encodeFrame(producer: number, sequence: number, values: Column, times?: ArrayLike<number>): Frame {
   const valueType = values instanceof Float64Array ? 1 : 0;

@@ -119,14 +119,17 @@ export function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array 
   return copy;
 }
 
+/** Scratch memory: for a few bytes, new views cost more than the copy. */
+const head = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(layout.APPEND_BYTES));
+const headBytes = /* @__PURE__ */ new Uint8Array(head.buffer);
+
 function headOf(input: Append): Uint8Array {
-  const view = new DataView(new ArrayBuffer(layout.APPEND_BYTES));
-  view.setUint8(layout.APPEND_VALUE_TYPE_AT, input.valueType);
-  view.setUint8(layout.APPEND_CLOCK_AT, input.clock);
-  view.setUint32(layout.APPEND_BIRTH_AT, input.birth, true);
-  view.setFloat64(layout.APPEND_RETENTION_MS_AT, input.retentionMs, true);
-  view.setFloat64(layout.APPEND_VOID_AFTER_MS_AT, input.voidAfterMs, true);
-  return new Uint8Array(view.buffer);
+  head.setUint8(layout.APPEND_VALUE_TYPE_AT, input.valueType);
+  head.setUint8(layout.APPEND_CLOCK_AT, input.clock);
+  head.setUint32(layout.APPEND_BIRTH_AT, input.birth, true);
+  head.setFloat64(layout.APPEND_RETENTION_MS_AT, input.retentionMs, true);
+  head.setFloat64(layout.APPEND_VOID_AFTER_MS_AT, input.voidAfterMs, true);
+  return headBytes.slice();
 }
 
 /** Sizes and times; empty for one frame without own times, which the script always accepts. */

@@ -6,7 +6,7 @@ import { STATUS } from "../format/answer.ts";
 import { type ChunkSeen, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
 import { constants } from "../format/constants.ts";
-import { encodeFrame, type Frame } from "../format/frames.ts";
+import { encodeEvent, type Frame } from "../format/frames.ts";
 import { isVoid, stamped } from "./append.ts";
 
 export interface RecordedEvent {
@@ -81,7 +81,7 @@ export const record: PackedStep<RecordedEvent, RecordResult | undefined> = {
 
 /** The event as a frame for `append`. It is the same frame, so the event counts once if both steps ran. */
 export function frameOf({ valueType, producer, sequence, value }: RecordedEvent): Frame {
-  return encodeFrame(producer, sequence, valueType === 1 ? Float64Array.of(value) : Float32Array.of(value));
+  return encodeEvent(producer, sequence, valueType, value);
 }
 
 function seenOf(chunkMs: number, number: number, createdMs: number, birth: number, lastStampMs: number): ChunkSeen {

@@ -2,7 +2,7 @@ import { type Deferred, deferred } from "../../async/deferred.ts";
 import type { OrielError } from "../../errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
 import { constants } from "../../journal/format/constants.ts";
-import { encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
+import { encodeEvent, encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { outOfTime } from "../refused.ts";
 import { BUFFERED, type Recorded, type SeriesSettings, STORED, type WrittenListener } from "../series-options.ts";
@@ -126,6 +126,8 @@ export class Batch {
 
   /** The frames in the order of `settle`'s verdicts. `next` returns the next sequence number. */
   frames(producer: number, next: () => number): Frame[] {
+    const { lone } = this;
+    if (lone !== undefined) return [encodeEvent(producer, next(), this.#valueType, lone)];
     const frames: Frame[] = [];
     for (let i = 0; i < this.#values.length; i += MAX_IN_FRAME)
       frames.push(encodeFrame(producer, next(), this.#column(i, i + MAX_IN_FRAME)));
@@ -194,9 +196,11 @@ export class Batch {
     throw this.#toCallerError(error);
   }
 
-  #column(from: number, to?: number): Column {
-    const values = this.#values.slice(from, to);
-    return this.#valueType === 1 ? Float64Array.from(values) : Float32Array.from(values);
+  #column(from: number, to = this.#values.length): Column {
+    const count = Math.min(to, this.#values.length) - from;
+    const column = this.#valueType === 1 ? new Float64Array(count) : new Float32Array(count);
+    for (let i = 0; i < count; i++) column[i] = this.#values[from + i]!;
+    return column;
   }
 }
 

@@ -85,11 +85,15 @@ export class JournalWriter {
    */
   async append(batch: Batch, known: Known | undefined | "none", lookback?: Lookback): Promise<JournalAnswer> {
     const isByOwnClock = !this.#settings.isResident && known === undefined && lookback !== undefined;
-    if (this.#time.estimateMs() === undefined && !isByOwnClock) await this.#learnTime();
+    let nowMs = this.#time.estimateMs();
+    if (nowMs === undefined && !isByOwnClock) {
+      await this.#learnTime();
+      nowMs = this.#time.estimateMs();
+    }
     this.#producer ??= this.#begin();
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
     // A wrong time makes the append void, so the event cannot count twice. Its answer has the server's time.
-    const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
+    nowMs ??= Math.floor(Date.now());
     return this.#append(frames, nowMs + constants.voidAfterMs, known, lookback, batch.isDated);
   }
 
