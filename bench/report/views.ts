@@ -137,6 +137,15 @@ export const VIEWS: Readonly<Record<string, View>> = {
     kept: ({ us }) => typeof us === "number",
     plotted: (row) => isLarge(row) && row.values === "lognormal",
   },
+  compact: {
+    ...{ bench: "compact", title: "Compact windows" },
+    ...{ rows: { values: "values", events: "events", what: "" } },
+    values: {
+      ...{ plainUs: "µs", compactUs: "µs, compact", times: "times" },
+      ...{ plainBytes: "bytes an event", compactBytes: "bytes, compact" },
+    },
+    plotted: () => false,
+  },
   live: {
     ...{ bench: "live", title: "Record and ask for a percentile: ns" },
     ...{ rows: { values: "values", events: "events", percentile: "percentile" } },
