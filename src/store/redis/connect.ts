@@ -16,7 +16,7 @@ export interface ConnectOptions {
 }
 
 interface Stream {
-  on(event: "data", listener: () => void): unknown;
+  on(event: "data" | "close", listener: () => void): unknown;
   destroy(error: Error): unknown;
 }
 
@@ -81,7 +81,7 @@ function watchSilence(client: IoredisClient, ms: number): void {
     const leftMs = sinceMs + ms - performance.now();
     if (leftMs > 0) return wait(leftMs);
     watched.socketTimeoutTimer = undefined;
-    watched.stream?.destroy(new Error(`Socket timeout. Expecting data, but didn't receive any in ${ms}ms.`));
+    heard?.destroy(new Error(`Socket timeout. Expecting data, but didn't receive any in ${ms}ms.`));
   };
   // ioredis listens first, so the commands that this data answers are not in the queue any more.
   const hear = () => {
@@ -92,9 +92,14 @@ function watchSilence(client: IoredisClient, ms: number): void {
     watched.socketTimeoutTimer = isOwing;
     sinceMs = performance.now();
     if (!isTimed) wait(ms);
-    if (heard === watched.stream) return;
-    heard = watched.stream;
-    heard?.on("data", hear);
+    const { stream } = watched;
+    if (heard === stream) return;
+    heard = stream;
+    stream?.on("data", hear);
+    // A closed connection owes nothing. ioredis 5 does not say so itself, and the next connection would pay for it.
+    stream?.on("close", () => {
+      if (heard === stream) watched.socketTimeoutTimer = undefined;
+    });
   };
 }
 
