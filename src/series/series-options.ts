@@ -168,7 +168,8 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
     isResident: resident,
-    isCompact: compact,
+    // A copy that is dropped after each answer is not worth packing.
+    isCompact: compact && resident,
     replicas,
     isSealing: seal,
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,

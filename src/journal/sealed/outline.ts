@@ -78,9 +78,9 @@ export class ChunkOutline {
 
 function blocksOf(bytes: Uint8Array, places: Places, header: ChunkHeader): OutlinedBlock[] {
   const hasTotals = bytes.length >= places.namesAt && bytes.length > places.totalsAt;
-  return placedBlocks(bytes, places, header).map((block, i) => {
+  return placedBlocks(bytes, places, header).map(({ head, headBytes, checksum, at }, i) => {
     const totalsBytes = hasTotals ? totalsBytesOf(bytes, places, i) : undefined;
-    return { ...block, totals: totalsBytes && readTotals(block.head, totalsBytes), totalsBytes };
+    return { head, headBytes, checksum, at, totals: totalsBytes && readTotals(head, totalsBytes), totalsBytes };
   });
 }
 
@@ -107,9 +107,12 @@ export interface BlockRanks {
   readonly regular: number;
 }
 
+const NONE = new Float32Array(0);
+
 /** Undefined if the head does not say where its numbers are: values are raw, or NaN stand among them. */
 export function ranksOf({ head, headBytes }: OutlinedBlock): BlockRanks | undefined {
   if (head.form === FORM.raw || (head.form === FORM.bits && head.nanCount > 0)) return undefined;
-  const exceptions = exceptionsOf(head, headBytes).filter((value) => !Number.isNaN(value));
+  const exceptions =
+    head.exceptions === 0 ? NONE : exceptionsOf(head, headBytes).filter((value) => !Number.isNaN(value));
   return { exceptions, outline: outlineOf(head, headBytes), regular: head.count - head.exceptions };
 }

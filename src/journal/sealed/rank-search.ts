@@ -43,6 +43,7 @@ const HARMONICS = 8;
 export class RankSearch {
   readonly #blocks: SearchedBlock[] = [];
   readonly #ofBlock = new Map<OutlinedBlock, SearchedBlock>();
+  readonly #groups = new Map<Bracket, readonly Groups[]>();
   /** Blocks whose heads do not say where their numbers are. */
   readonly unsearched: OutlinedBlock[] = [];
   /** Numbers that are known, ascending each. */
@@ -58,10 +59,11 @@ export class RankSearch {
       this.unsearched.push(block);
       return;
     }
-    const searched = { ...ranks, block, fetched: [] };
+    const { exceptions, outline, regular } = ranks;
+    const searched = { exceptions, outline, regular, block, fetched: [] };
     this.#blocks.push(searched);
     this.#ofBlock.set(block, searched);
-    if (ranks.exceptions.length > 0) this.addKnown(ranks.exceptions.slice().sort());
+    if (exceptions.length > 0) this.addKnown(exceptions.slice().sort());
   }
 
   /** `sorted`: numbers in ascending order, without NaN. */
@@ -72,10 +74,11 @@ export class RankSearch {
   /** The groups that some brackets, in ascending order, need and that are not here. Groups of one block that meet are one. */
   missingIn(brackets: readonly Bracket[]): { block: OutlinedBlock; groups: Groups }[] {
     const missing: { block: OutlinedBlock; groups: Groups }[] = [];
-    for (const one of this.#blocks) {
+    const groupsOf = brackets.map((bracket) => this.#groupsOf(bracket));
+    for (const [i, one] of this.#blocks.entries()) {
       let before: { block: OutlinedBlock; groups: Groups } | undefined;
-      for (const bracket of brackets) {
-        const groups = groupsIn(one, bracket);
+      for (const its of groupsOf) {
+        const groups = its[i]!;
         if (groups.first === groups.last || valuesIn(one, groups)) continue;
         if (before && groups.first <= before.groups.last) {
           const { first, last } = before.groups;
@@ -92,8 +95,9 @@ export class RankSearch {
   /** Adds groups that have arrived. Throws CORRUPT. */
   addGroups(codec: BlockCodec, block: OutlinedBlock, groups: Groups, body: Uint8Array): void {
     const { head, headBytes } = block;
-    const values = decodeGroups(codec, head, headBytes, body, groups.first, groups.last);
-    this.#ofBlock.get(block)!.fetched.push({ ...groups, values });
+    const { first, last, from, length } = groups;
+    const values = decodeGroups(codec, head, headBytes, body, first, last);
+    this.#ofBlock.get(block)!.fetched.push({ first, last, from, length, values });
   }
 
   /** The numbers of ranks `from` to `to`; undefined if the bracket does not have all of them. Its groups must be here. */
@@ -106,14 +110,25 @@ export class RankSearch {
       inside.push(sorted.subarray(first, upperBound(sorted, bracket.high)));
     };
     for (const sorted of this.#known) addSorted(sorted);
-    for (const one of this.#blocks) {
-      const groups = groupsIn(one, bracket);
+    const groupsOf = this.#groupsOf(bracket);
+    for (const [i, one] of this.#blocks.entries()) {
+      const groups = groupsOf[i]!;
       below += groups.first * GROUP;
       if (groups.first < groups.last) addSorted(valuesIn(one, groups)!);
     }
     const count = inside.reduce((sum, sorted) => sum + sorted.length, 0);
     if (from < below || to >= below + count) return undefined;
     return sortedColumn(inside).subarray(from - below, to - below + 1);
+  }
+
+  /** The groups of each block that can have values of the bracket. All blocks must have been added. */
+  #groupsOf(bracket: Bracket): readonly Groups[] {
+    let groups = this.#groups.get(bracket);
+    if (!groups) {
+      groups = this.#blocks.map((one) => groupsIn(one, bracket));
+      this.#groups.set(bracket, groups);
+    }
+    return groups;
   }
 
   /** The samples of all blocks, and each 32nd known number, ascending. Kept, so that brackets stay the same. */

@@ -103,13 +103,22 @@ export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomePart
   else if (!codec.decode(head, bytes, body, order, out)) throw damaged("its values do not fit their length");
 }
 
+/** Samples, and zeros after them. One memory for all calls, because an outline has many blocks. */
+let padded = new Uint8Array(1024);
+let paddedView = new DataView(padded.buffer);
+
 /** The groups of a block that is not raw. Throws CORRUPT. */
 export function outlineOf(head: BlockHead, bytes: Uint8Array): Outline {
   const { samples } = tailOf(head, bytes);
-  const padded = new Uint8Array(samples.length + GROUP * 8);
+  const paddedBytes = samples.length + GROUP * 8;
+  if (paddedBytes > padded.length) {
+    padded = new Uint8Array(2 * paddedBytes);
+    paddedView = new DataView(padded.buffer);
+  }
   padded.set(samples);
+  padded.fill(0, samples.length, paddedBytes);
   const regular = head.count - head.exceptions;
-  const { first, end } = decodeSamples(new DataView(padded.buffer), 0, regular, head.top);
+  const { first, end } = decodeSamples(paddedView, 0, regular, head.top);
   for (let i = 0; i * GROUP < regular; i++) if (first[i + 1]! < first[i]!) throw damaged("its samples do not ascend");
   const places = placesOf(first, regular, head.shift);
   if (end !== samples.length || places.at(-1) !== head.bodyBytes) throw damaged("its samples do not fit its lengths");

@@ -47,8 +47,7 @@ export class JournalView implements WindowView {
     this.#key = key;
     this.#reader = reader;
     this.#settings = settings;
-    // A copy that is dropped after each answer is not worth packing.
-    this.copy = new JournalCopy(settings.isCompact && settings.isResident);
+    this.copy = new JournalCopy(settings.isCompact);
     this.#buffer = buffer;
     this.#monotonic = store.monotonic;
     this.age = new Age(store.monotonic);
