@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000, // more than a slow server is waited for, which then says what did not start
-    maxWorkers: 5, // of two cores, a third of which stand still while tests wait
+    maxWorkers: 4, // of two cores, a third of which stand still while tests wait
     sequence: { sequencer: SlowFirst },
     setupFiles: ["test/harness/setup.ts"],
     env: mode === "servers" ? { ORIEL_STORES: "servers" } : {},
