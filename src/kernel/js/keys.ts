@@ -1,10 +1,20 @@
+/** The key of the bits of an f32 that is no NaN. Keys are u32 in the order of the numbers; -0 is before +0. */
+export function keyOfBits(bits: number): number {
+  return (bits ^ ((bits >> 31) | 0x80000000)) >>> 0;
+}
+
+/** The bits of the f32 with this key. */
+export function bitsOfKey(key: number): number {
+  return key ^ (~(key >> 31) | 0x80000000);
+}
+
 /** The JavaScript form of assembly/keys.ts, on 32-bit words. An f64 has two words, the low one first. */
 export function encode(words: Uint32Array, stride: number): void {
   if (stride === 1) {
     for (let i = 0; i < words.length; i++) {
       let bits = words[i]!;
       if ((bits & 0x7fffffff) > 0x7f800000) bits = 0x7fc00000;
-      words[i] = bits ^ ((bits >> 31) | 0x80000000);
+      words[i] = keyOfBits(bits);
     }
     return;
   }

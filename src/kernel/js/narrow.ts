@@ -1,5 +1,6 @@
 import type { Column } from "../contract.ts";
 import type { Narrowed } from "../passes/passes.ts";
+import { bitsOfKey, keyOfBits } from "./keys.ts";
 
 const histogram = new Uint32Array(2048);
 const scratch = new Float64Array(1);
@@ -53,8 +54,7 @@ function around(values: Column, limit: number, low: number, high: number): { fir
 
 function onlyWord(x: number): number {
   scratch32[0] = x + 0;
-  const bits = word32[0]!;
-  return (bits ^ ((bits >> 31) | 0x80000000)) >>> 0;
+  return keyOfBits(word32[0]!);
 }
 
 function highWord(x: number): number {
@@ -69,7 +69,7 @@ function lowWord(x: number): number {
 }
 
 function float32Of(key: number): number {
-  word32[0] = key ^ (~(key >> 31) | 0x80000000);
+  word32[0] = bitsOfKey(key);
   return scratch32[0]!;
 }
 

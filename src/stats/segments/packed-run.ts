@@ -1,10 +1,10 @@
 import type { Summary } from "../../kernel/contract.ts";
+import { bitsOfKey, keyOfBits } from "../../kernel/js/keys.ts";
 import { Run } from "../runs/run.ts";
 import type { PackedInts } from "./packed-ints.ts";
 
 const word = new Uint32Array(1);
 const float = new Float32Array(word.buffer);
-const SIGN = 0x8000_0000;
 const NEGATIVE_ZERO = 0x7fff_ffff;
 
 /** A run of f32 numbers, each of them packed as its key. Keys are u32 in the order of the numbers; -0 is before +0. */
@@ -19,7 +19,7 @@ export class PackedRun extends Run {
   }
 
   at(i: number): number {
-    word[0] = bitsOf(this.#keys.at(i));
+    word[0] = bitsOfKey(this.#keys.at(i));
     return float[0]!;
   }
 
@@ -39,7 +39,7 @@ export class PackedRun extends Run {
     const part = new Float32Array(to - from);
     const words = new Uint32Array(part.buffer);
     this.#keys.copyTo(words, from, to);
-    for (let i = 0; i < words.length; i++) words[i] = bitsOf(words[i]!);
+    for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(words[i]!);
     return part;
   }
 
@@ -47,18 +47,13 @@ export class PackedRun extends Run {
   copyRanked(into: Float32Array, ranks: PackedInts, from: number, to: number): void {
     const words = new Uint32Array(into.buffer, into.byteOffset, to - from);
     ranks.copyTo(words, from, to);
-    for (let i = 0; i < words.length; i++) words[i] = bitsOf(this.#keys.at(words[i]!));
+    for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(this.#keys.at(words[i]!));
   }
-}
-
-function bitsOf(key: number): number {
-  return key ^ (~(key >> 31) | SIGN);
 }
 
 function keyOf(rounded: number): number {
   float[0] = rounded;
-  const bits = word[0]!;
-  return (bits ^ ((bits >> 31) | SIGN)) >>> 0;
+  return keyOfBits(word[0]!);
 }
 
 /** The least key of a number that is not below `limit`. Both zeros are the same number. */

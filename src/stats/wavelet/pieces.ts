@@ -1,4 +1,5 @@
 import type { Wavelet } from "../../kernel/contract.ts";
+import { bitsOfKey } from "../../kernel/js/keys.ts";
 import { FreeSpace } from "./free-space.ts";
 import type { Positions } from "./positions.ts";
 import { ValuesCopy } from "./values-copy.ts";
@@ -129,8 +130,7 @@ export class Pieces {
     const room = ranges + this.#list.length * RANGE_BYTES;
     wavelet.select(ranges, count, loose, looseCount, ranksAt, ranks.length, out, room);
     for (let i = out >>> 2; i < (out >>> 2) + ranks.length; i++) {
-      const key = words[i]!;
-      words[i] = key ^ (~(key >> 31) | 0x80000000);
+      words[i] = bitsOfKey(words[i]!);
       values.push(this.#copied.floats[i]!);
     }
   }
