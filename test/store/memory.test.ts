@@ -121,3 +121,15 @@ test("wrong options throw at once", () => {
     expect(() => memoryStore({ maxBytes })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
   expect(() => memoryStore({ prefix: "{" })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
 });
+
+test("calls of one turn are of one run, also if the store announces its structures in that turn", async () => {
+  let nowMs = 1000;
+  const store = memoryStore({ clock: () => nowMs++ });
+  const runs: object[] = [];
+  store.onTurn!(() => void store.run(append, "announced", of(1)));
+  const options = { ranIn: (run: object) => void runs.push(run) };
+  await Promise.all([store.run(append, "a", of(1), options), store.run(append, "b", of(1), options)]);
+  expect(runs.length).toBe(2);
+  expect(runs[1]).toBe(runs[0]);
+  expect(store.entryOf("announced")).toBeDefined();
+});

@@ -49,6 +49,13 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
   if (typeof registry !== "boolean") throw argumentError("registry", registry, "true or false");
   let onTurn: (() => void) | undefined;
   let turnMs = Number.NaN;
+  let isAnnouncing = false;
+  /** In a microtask, so that the listener's step does not come between two calls of one turn. */
+  const announce = () => {
+    isAnnouncing = true;
+    onTurn?.();
+    isAnnouncing = false;
+  };
   const channels = new Channels();
   const entries = new Entries(maxBytes, (...message) => queueMicrotask(() => channels.call(...message)), evicts);
   const listeners = storeListeners("memoryStore");
@@ -95,10 +102,10 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
         runOptions?.ranOnce?.();
         if (runOptions?.ranIn) turnOf(runOptions);
         else turn = undefined;
-        // The first call of each ms counts as a turn. A call of the listener is in the same ms.
+        // The first call of each ms counts as a turn.
         if (nowMs !== turnMs) {
           turnMs = nowMs;
-          onTurn?.();
+          if (onTurn && !isAnnouncing) queueMicrotask(announce);
         }
         return output;
       } catch (error) {

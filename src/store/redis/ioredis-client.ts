@@ -18,3 +18,26 @@ export interface IoredisClient {
   nodes?(role: "master" | "all"): IoredisClient[];
   duplicate?(override?: object): unknown;
 }
+
+const outliving = new WeakSet<object>();
+const noError = () => {};
+
+/**
+ * Adds a listener for further errors to each connection of a client. ioredis listens for one error. A server that refuses
+ * a certificate in TLS 1.3 can cause two, an alert and a reset, and the second would end the process.
+ */
+export function outliveErrors(client: IoredisClient): void {
+  if (outliving.has(client)) return;
+  outliving.add(client);
+  if (client.isCluster) {
+    for (const node of client.nodes?.("all") ?? []) outliveErrors(node);
+    client.on("+node", outliveErrors);
+    return;
+  }
+  const listen = () => {
+    const stream = client.stream as { on?(event: "error", listener: () => void): unknown } | undefined;
+    stream?.on?.("error", noError);
+  };
+  listen();
+  client.on("connect", listen);
+}

@@ -12,7 +12,7 @@ import { isFinal } from "../health/reason.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
-import type { IoredisClient } from "./ioredis-client.ts";
+import { type IoredisClient, outliveErrors } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
@@ -90,6 +90,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     ["end", onEnd],
   ];
   for (const [event, listener] of listeners) client.on(event, listener);
+  outliveErrors(client);
 
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
@@ -214,7 +215,7 @@ function send(Command: CommandClass, node: IoredisClient, name: string, args: st
  */
 function openListening(client: IoredisClient): ListeningClient | undefined {
   const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];
-  return anyOf(nodes)?.duplicate?.({
+  const listening = anyOf(nodes)?.duplicate?.({
     lazyConnect: false,
     enableOfflineQueue: false,
     autoResubscribe: false,
@@ -223,5 +224,7 @@ function openListening(client: IoredisClient): ListeningClient | undefined {
     socketTimeout: undefined,
     disconnectTimeout: 100,
     maxRetriesPerRequest: 0,
-  }) as ListeningClient | undefined;
+  }) as (ListeningClient & IoredisClient) | undefined;
+  if (listening) outliveErrors(listening);
+  return listening;
 }
