@@ -8,6 +8,8 @@ export const constants = {
   EARLY_MS: 60_000,
   EXPIRY_SLACK_MS: 60_000,
   PAGE_BYTES: 1 << 20,
+  // From this length on, reading a whole frame costs more than a second command for its header.
+  LONG_FRAME_BYTES: 2048,
   ROTATE_BYTES: (1 << 20) - (32 << 10),
   FULL_BYTES: 64 << 20,
   OLDEST_CHUNK_MS: 45 * 86_400_000,
