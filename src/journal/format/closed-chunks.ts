@@ -64,8 +64,10 @@ export class ClosedChunks {
   }
 }
 
-export function decodeClosedChunks(bytes: Uint8Array): ClosedChunks {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+export function decodeClosedChunks(reply: Uint8Array): ClosedChunks {
+  const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+  // Parts of a Buffer cost twice as much as those of a plain array, and an outline has thousands.
+  const bytes = new Uint8Array(reply.buffer, reply.byteOffset, reply.length);
   const chunks: ClosedChunk[] = [];
   const count = view.getUint32(layout.CLOSED_CHUNKS_COUNT_AT, true);
   let at = layout.CLOSED_CHUNKS_BYTES + 4 * count;

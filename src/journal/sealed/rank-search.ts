@@ -1,6 +1,7 @@
 import { GROUP, MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import { decodeGroups } from "../../kernel/blocks/block.ts";
 import type { BlockCodec } from "../../kernel/blocks/contract.ts";
+import { activeKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { sortedColumn } from "../../stats/live/value-range.ts";
 import { lowerBound, upperBound } from "../../stats/runs/run.ts";
@@ -79,7 +80,7 @@ export class RankSearch {
       let before: { block: OutlinedBlock; groups: Groups } | undefined;
       for (const its of groupsOf) {
         const groups = its[i]!;
-        if (groups.first === groups.last || valuesIn(one, groups)) continue;
+        if (groups.first === groups.last || fetchedOf(one, groups.first, groups.last)) continue;
         if (before && groups.first <= before.groups.last) {
           const { first, last } = before.groups;
           before.groups = groupsFrom(one, Math.min(first, groups.first), Math.max(last, groups.last));
@@ -102,23 +103,39 @@ export class RankSearch {
 
   /** The numbers of ranks `from` to `to`; undefined if the bracket does not have all of them. Its groups must be here. */
   numbersAt(bracket: Bracket, from: number, to: number): Column | undefined {
-    let below = 0;
-    const inside: Column[] = [];
-    const addSorted = (sorted: Column) => {
-      const first = lowerBound(sorted, bracket.low);
-      below += first;
-      inside.push(sorted.subarray(first, upperBound(sorted, bracket.high)));
-    };
-    for (const sorted of this.#known) addSorted(sorted);
     const groupsOf = this.#groupsOf(bracket);
+    let below = 0;
+    let inside: Column | undefined;
+    let count = 0;
+    // Copied one by one: a view for each block would cost more than its few numbers.
+    const addSorted = (sorted: Column, start: number, end: number) => {
+      inside ??= new (sorted.constructor as Float32ArrayConstructor)(this.#roomFor(groupsOf));
+      const first = lowerBound(sorted, bracket.low, start, end);
+      const last = upperBound(sorted, bracket.high, first, end);
+      below += first - start;
+      for (let i = first; i < last; i++) inside[count++] = sorted[i]!;
+    };
+    for (const sorted of this.#known) addSorted(sorted, 0, sorted.length);
     for (const [i, one] of this.#blocks.entries()) {
-      const groups = groupsOf[i]!;
-      below += groups.first * GROUP;
-      if (groups.first < groups.last) addSorted(valuesIn(one, groups)!);
+      const { first, last } = groupsOf[i]!;
+      below += first * GROUP;
+      if (first === last) continue;
+      const found = fetchedOf(one, first, last)!;
+      const { length } = found.values;
+      addSorted(found.values, (first - found.first) * GROUP, Math.min(length, (last - found.first) * GROUP));
     }
-    const count = inside.reduce((sum, sorted) => sum + sorted.length, 0);
     if (from < below || to >= below + count) return undefined;
-    return sortedColumn(inside).subarray(from - below, to - below + 1);
+    const sorted = inside!.subarray(0, count);
+    activeKernel().sort(sorted);
+    return sorted.subarray(from - below, to - below + 1);
+  }
+
+  /** The most numbers that some groups and the known columns have. */
+  #roomFor(groupsOf: readonly Groups[]): number {
+    let room = 0;
+    for (const { length } of this.#known) room += length;
+    for (const { first, last } of groupsOf) room += (last - first) * GROUP;
+    return room;
   }
 
   /** The groups of each block that can have values of the bracket. All blocks must have been added. */
@@ -201,7 +218,8 @@ function groupsFrom({ outline }: SearchedBlock, first: number, last: number): Gr
   return { first, last, from, length: outline.places[last]! - from };
 }
 
-function valuesIn({ fetched }: SearchedBlock, { first, last }: Groups): Column | undefined {
-  const found = fetched.find((one) => one.first <= first && one.last >= last);
-  return found?.values.subarray((first - found.first) * GROUP, (last - found.first) * GROUP);
+/** The fetched groups that have all groups from `first` to `last` - 1. */
+function fetchedOf({ fetched }: SearchedBlock, first: number, last: number): Fetched | undefined {
+  for (const one of fetched) if (one.first <= first && one.last >= last) return one;
+  return undefined;
 }

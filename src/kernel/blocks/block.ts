@@ -3,8 +3,9 @@ import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TIMING, TOTALS_BYTES } f
 import type { Column, Kernel } from "../contract.ts";
 import type { BlockCodec, BlockHead, BlockParts, EncodedValues, Outline, SomeParts } from "./contract.ts";
 import { checkLength, damaged, writeHead } from "./head.ts";
-import { valuesAtLeast } from "./js/decode.ts";
-import { decodeSamples, placesOf } from "./js/ladder.ts";
+import { writeLeast } from "./js/decode.ts";
+import { decodeSamples, groupsOf, writePlaces } from "./js/ladder.ts";
+import { Slab } from "./slab.ts";
 import { writeTotals } from "./totals.ts";
 
 /** Encodes 1 to 1024 events. `kernel` gives the header its statistics. The parts follow each other in one buffer. */
@@ -107,6 +108,14 @@ export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomePart
 let padded = new Uint8Array(1024);
 let paddedView = new DataView(padded.buffer);
 
+const placesSlab = new Slab((count) => new Uint32Array(count));
+const slab32 = new Slab((count) => new Float32Array(count));
+const slab64 = new Slab((count) => new Float64Array(count));
+
+function columnOf({ wide }: BlockHead, count: number): Column {
+  return wide ? slab64.take(count) : slab32.take(count);
+}
+
 /** The groups of a block that is not raw. Throws CORRUPT. */
 export function outlineOf(head: BlockHead, bytes: Uint8Array): Outline {
   const { samples } = tailOf(head, bytes);
@@ -120,9 +129,12 @@ export function outlineOf(head: BlockHead, bytes: Uint8Array): Outline {
   const regular = head.count - head.exceptions;
   const { first, end } = decodeSamples(paddedView, 0, regular, head.top);
   for (let i = 0; i * GROUP < regular; i++) if (first[i + 1]! < first[i]!) throw damaged("its samples do not ascend");
-  const places = placesOf(first, regular, head.shift);
+  const places = placesSlab.take(groupsOf(regular) + 1);
+  writePlaces(first, regular, head.shift, places);
   if (end !== samples.length || places.at(-1) !== head.bodyBytes) throw damaged("its samples do not fit its lengths");
-  return { places, least: valuesAtLeast(head, first.subarray(0, places.length - 1)) };
+  const least = columnOf(head, places.length - 1);
+  writeLeast(head, first.subarray(0, least.length), least);
+  return { places, least };
 }
 
 /** The regular values of groups `first` to `last` - 1, ascending. `body`: the bytes of these groups alone. Throws CORRUPT. */
@@ -136,7 +148,7 @@ export function decodeGroups(
 ): Column {
   checkLength("head", bytes, head.headBytes);
   const some = Math.min(head.count - head.exceptions, last * GROUP) - first * GROUP;
-  const out = head.wide ? new Float64Array(some) : new Float32Array(some);
+  const out = columnOf(head, some);
   if (!codec.decodeGroups(head, bytes, body, first, last, out)) throw damaged("its values do not fit their length");
   return out;
 }

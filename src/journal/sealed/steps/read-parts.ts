@@ -33,8 +33,11 @@ export const readParts: Operation<Parts, Uint8Array | undefined> = {
     }
     return [new Uint8Array(view.buffer)];
   },
-  decode: (reply) =>
-    reply[layout.PARTS_ANSWER_STATUS_AT] === 0 ? reply.subarray(layout.PARTS_ANSWER_BYTES) : undefined,
+  decode(reply) {
+    if (reply[layout.PARTS_ANSWER_STATUS_AT] !== 0) return undefined;
+    // Not as a Buffer, whose parts cost twice as much.
+    return new Uint8Array(reply.buffer, reply.byteOffset, reply.length).subarray(layout.PARTS_ANSWER_BYTES);
+  },
   local(keys, key, { birth, checksum, parts }) {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk || chunk.header.format !== constants.sealedFormat || chunk.header.birth !== birth) return undefined;

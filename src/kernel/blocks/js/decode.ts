@@ -117,12 +117,13 @@ function writeValues(head: BlockHead, some: number): void {
     }
 }
 
-/** The values of offsets whose low parts are unknown, so that none is above the real one. */
-export function valuesAtLeast(head: BlockHead, numbers: Uint32Array): Column {
+/** Writes the values of offsets whose low parts are unknown, so that none is above the real one. */
+export function writeLeast(head: BlockHead, numbers: Uint32Array, out: Column): void {
   offsets.set(numbers);
-  lows.fill(0);
+  if (head.shift > 0) lows.fill(0, 0, numbers.length);
   writeValues(head, numbers.length);
-  return head.wide ? sorted64.slice(0, numbers.length) : sorted32.slice(0, numbers.length);
+  const sorted = head.wide ? sorted64 : sorted32;
+  for (let i = 0; i < out.length; i++) out[i] = sorted[i]!;
 }
 
 function bits64({ keyLow, keyHigh, shift }: BlockHead, some: number): void {

@@ -167,13 +167,12 @@ export function decodeGroups(
   return end;
 }
 
-/** Where each group begins in the body, and at last its end. */
-export function placesOf(first: Uint32Array, count: number, shift: number): Uint32Array {
-  const places = new Uint32Array(groupsOf(count) + 1);
+/** Writes where each group begins in the body, and at last its end. */
+export function writePlaces(first: Uint32Array, count: number, shift: number, places: Uint32Array): void {
+  places[0] = 0;
   for (let i = 0; i + 1 < places.length; i++) {
     const some = Math.min(GROUP, count - GROUP * i);
     const span = first[i + 1]! - first[i]!;
     places[i + 1] = places[i]! + bytesOf(some - 1, span) + ((some * shift + 7) >> 3);
   }
-  return places;
 }
