@@ -27,7 +27,7 @@ export function composeScript(stepFile, replace = {}) {
   const script = expandedScript(stepFile, replace);
   // Scripts of one room share their names, and so the text of their includes: that compresses better.
   const own = `${script.definitions}\n${script.eachCall}`;
-  const names = namesFor([...new Set([...expandedRoom(dirname(stepFile)), own])]);
+  const names = namesOf(dirname(stepFile), replace) ?? namesFor([own]);
   const [definitions, eachCall] = [script.definitions, script.eachCall].map((text) => minifyLua(text, names));
   const text = `${script.first}\n${definitions}\n-- each call\n${eachCall}\n`;
   const ascii = asciiPrelude() + text.slice(script.first.length + 1);
@@ -47,21 +47,20 @@ export function readableScript(stepFile) {
   return `${first}\n${definitions}\n-- each call\n${eachCall}\n`;
 }
 
-const rooms = new Map();
+const namesOfRooms = new Map();
 
-/** The texts of all steps in a folder of lua/; none elsewhere. */
-function expandedRoom(folder) {
-  if (dirname(folder) !== luaFolder) return [];
-  if (!rooms.has(folder)) {
+/** The names for all steps in a folder of lua/. Undefined elsewhere. Kept, because they cost more than all else here. */
+function namesOf(folder, replace) {
+  if (dirname(folder) !== luaFolder) return undefined;
+  const key = `${folder} ${JSON.stringify(replace)}`;
+  if (!namesOfRooms.has(key)) {
     const files = readdirSync(folder).map((name) => join(folder, name));
     const steps = files.filter((file) => file.endsWith(".lua") && isStep(readFileSync(file, "utf8")));
-    const scripts = steps.map((file) => expandedScript(file, {}));
-    rooms.set(
-      folder,
-      scripts.map(({ definitions, eachCall }) => `${definitions}\n${eachCall}`),
-    );
+    const scripts = steps.map((file) => expandedScript(file, replace));
+    const texts = scripts.map(({ definitions, eachCall }) => `${definitions}\n${eachCall}`);
+    namesOfRooms.set(key, namesFor([...new Set(texts)]));
   }
-  return rooms.get(folder);
+  return namesOfRooms.get(key);
 }
 
 /** The first line, what the step defines and what each call runs: with its includes and its constants' values. */

@@ -12,8 +12,21 @@ const SHIFTED = `local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])`;
 const foundText = textOf("stepped-found.lua");
 
+/** Kept: every test opens stores, and to compose a script takes milliseconds. */
+const composed = new Map<string, ReturnType<typeof composeScript>>();
+
 /** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME; or that many ms from TIME. */
-export function steppedScript(stepFile: string, isShift = false) {
+export function steppedScript(stepFile: string, isShift = false): ReturnType<typeof composeScript> {
+  const key = `${stepFile} ${isShift}`;
+  let script = composed.get(key);
+  if (!script) {
+    script = compose(stepFile, isShift);
+    composed.set(key, script);
+  }
+  return script;
+}
+
+function compose(stepFile: string, isShift: boolean) {
   const finds = readFileSync(stepFile, "utf8").includes("@include journal/closed-chunks");
   const text = (isShift ? clockText.replace(NOW, SHIFTED) : clockText) + (finds ? foundText : "");
   return composeScript(stepFile, { "store/clock": text });
