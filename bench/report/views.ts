@@ -59,7 +59,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   sealed: {
     ...{ bench: "sealed", title: "A reader without a copy, 1 M events: bytes fetched" },
     ...{ rows: { values: "values", events: "events", batch: "batch", form: "" } },
-    values: { bytes: "bytes fetched", bytesPerEvent: "bytes for each event", requests: "requests", ms: "ms" },
+    values: { bytes: "fetched", bytesPerEvent: "bytes an event", requests: "requests", ms: "ms" },
     plotted: (row) => isLarge(row) && row.batch === 32 && row.values === "rounded to 1 us",
   },
   bytes: {
@@ -71,11 +71,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   summaries: {
     ...{ bench: "summaries", title: "Bytes for p50, p90 and p99 of 1 M events" },
     ...{ rows: { values: "values", by: "", setting: "setting", size: "size" } },
-    values: {
-      ...{ bytes: "bytes", p50ValuePercent: "p50 error, %", p90ValuePercent: "p90 error, %" },
-      ...{ p99ValuePercent: "p99 error, %", p50RankPercent: "p50 rank error, %" },
-      ...{ p90RankPercent: "p90 rank error, %", p99RankPercent: "p99 rank error, %" },
-    },
+    values: { bytes: "bytes", p50ValuePercent: "p50, %", p90ValuePercent: "p90, %", p99ValuePercent: "p99, %" },
     plotted: () => false,
   },
   blocks: {

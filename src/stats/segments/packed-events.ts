@@ -47,8 +47,14 @@ export class PackedEvents {
 
   /** Writes the values from index `from` to before `to`, in arrival order, to `into`, from its index 0 on. */
   copyTo(into: Column, from: number, to: number): void {
-    if (this.run instanceof PackedRun) this.run.copyRanked(into as Float32Array, this.#ranks, from, to);
-    else for (let i = from; i < to; i++) into[i - from] = this.valueAt(i);
+    if (this.run instanceof PackedRun) {
+      this.run.copyRanked(into as Float32Array, this.#ranks, from, to);
+      return;
+    }
+    const { sorted } = this.run as ColumnRun;
+    if (unpacked.length < to - from) unpacked = new Uint32Array(to - from);
+    this.#ranks.copyTo(unpacked, from, to);
+    for (let i = 0; i < to - from; i++) into[i] = sorted[unpacked[i]!]!;
   }
 
   /** The times of `count` events, as they were before. */
@@ -64,6 +70,9 @@ export class PackedEvents {
     return times;
   }
 }
+
+/** Scratch memory for ranks. */
+let unpacked = new Uint32Array(0);
 
 interface RankedRun {
   run: Run;

@@ -6,6 +6,10 @@ import type { PackedInts } from "./packed-ints.ts";
 const word = new Uint32Array(1);
 const float = new Float32Array(word.buffer);
 const NEGATIVE_ZERO = 0x7fff_ffff;
+/** For a smaller part of the numbers than one in so many, reads one by one cost less than to unpack all. */
+const FEW_OF_ALL = 4;
+/** Scratch memory for all keys of a run. */
+let unpacked = new Uint32Array(0);
 
 /** A run of f32 numbers, each of them packed as its key. Keys are u32 in the order of the numbers; -0 is before +0. */
 export class PackedRun extends Run {
@@ -47,7 +51,13 @@ export class PackedRun extends Run {
   copyRanked(into: Float32Array, ranks: PackedInts, from: number, to: number): void {
     const words = new Uint32Array(into.buffer, into.byteOffset, to - from);
     ranks.copyTo(words, from, to);
-    for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(this.#keys.at(words[i]!));
+    if (words.length < this.count / FEW_OF_ALL) {
+      for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(this.#keys.at(words[i]!));
+      return;
+    }
+    if (unpacked.length < this.count) unpacked = new Uint32Array(this.count);
+    this.#keys.copyTo(unpacked, 0, this.count);
+    for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(unpacked[words[i]!]!);
   }
 }
 

@@ -168,8 +168,7 @@ export class Segment {
 
   /** The run of all events, if the segment is closed and lies wholly inside the window. */
   runIfInside(fromMs: number, toMs: number, closed: Closed): Run | undefined {
-    if (this.latestMs > toMs || !isInside(this.earliestMs, fromMs, toMs, closed)) return undefined;
-    return this.#closedRun;
+    return this.#isInside(fromMs, toMs, closed) ? this.#closedRun : undefined;
   }
 
   /** Adds every event inside the window to `fold`. */
@@ -191,9 +190,16 @@ export class Segment {
   /** Copies the values inside the window to `into`, from index `at`, in arrival order. Returns the next free index. */
   copyInside(into: Column, at: number, fromMs: number, toMs: number, closed: Closed): number {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return at;
-    for (let i = 0; i < this.count; i++)
-      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.valueAt(i);
-    return at;
+    const isWhole = this.#isInside(fromMs, toMs, closed);
+    if (!isWhole && !this.isOrdered) {
+      for (let i = 0; i < this.count; i++)
+        if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.valueAt(i);
+      return at;
+    }
+    const first = isWhole ? 0 : this.indexAt(fromMs + (closed === "both" ? 0 : 1));
+    const end = isWhole ? this.count : this.indexAt(toMs + 1);
+    this.copyTo(into.subarray(at, at + end - first), first, end);
+    return at + end - first;
   }
 
   /** Drops what queries have computed. A query that needs it computes it again. */
@@ -202,6 +208,10 @@ export class Segment {
     if (!this.#packed || this.values.length === 0) return;
     this.values = emptyLike(this.values, 0);
     this.#times = new EventTimes(0);
+  }
+
+  #isInside(fromMs: number, toMs: number, closed: Closed): boolean {
+    return this.latestMs <= toMs && isInside(this.earliestMs, fromMs, toMs, closed);
   }
 
   #unpack(packed: PackedEvents): void {

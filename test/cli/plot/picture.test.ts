@@ -83,6 +83,16 @@ test("a hostile title, key and name of values are parsed by a renderer, and do n
 });
 
 test.each([
+  ["largest", 1.6e30, "1e18 TiB"],
+  ["smallest", 1.6e-294, "1e-294 B"],
+])("the %s values have short numbers at a linear axis", (_what, value, label) => {
+  const spec = specOf([row(1, [0, 0, value]), row(2, [0, 0, -value])], { unit: unitNamed("bytes"), scale: "linear" });
+  const svg = draw(spec, 320);
+  expectReadable(svg);
+  expect(svg).toContain(`>${label}<`);
+});
+
+test.each([
   ["all positive and 100 apart", [1, 1, 100], true],
   ["less than 100 apart", [1, 1.01, 99], false],
   ["0 and positive ones 100 apart", [0, 1, 100], true],

@@ -80,8 +80,12 @@ export function formatValue(value: number, unit: Unit, digits = 3): string {
   return numberText(Number((value / shownSize).toPrecision(digits))) + label;
 }
 
+/** Whether the digits of a number of this size would be long. */
+export function isLongText(size: number): boolean {
+  return size >= 1e15 || (size < 1e-4 && size !== 0);
+}
+
 /** Plain digits, and powers of ten only where digits would be long. */
-function numberText(value: number): string {
-  const size = Math.abs(value);
-  return (size >= 1e15 || size < 1e-4) && value !== 0 ? value.toExponential().replace("e+", "e") : String(value);
+export function numberText(value: number): string {
+  return isLongText(Math.abs(value)) ? value.toExponential().replace("e+", "e") : String(value);
 }

@@ -1,5 +1,5 @@
 import { scaleLinear, scaleLog } from "d3-scale";
-import { stepOf, type Unit } from "./units.ts";
+import { isLongText, numberText, stepOf, type Unit } from "./units.ts";
 
 /** As asked for: "auto" is logarithmic if the values need it. */
 export type ScaleChoice = "auto" | "linear" | "log";
@@ -54,7 +54,8 @@ function linearAxis([min, max]: readonly [number, number], unit: Unit, range: re
   const ends = linearEnds(min / size, max / size);
   const count = Math.max(2, Math.round((range[0] - range[1]) / TICK_GAP_PX));
   const scale = scaleLinear(ends, range).nice(count);
-  const format = scale.tickFormat(count);
+  const isLong = isLongText(Math.max(...ends.map(Math.abs)));
+  const format = isLong ? (tick: number) => numberText(Number(tick.toPrecision(6))) : scale.tickFormat(count);
   const ticks = scale.ticks(count).map((tick) => ({
     y: scale(tick),
     label: tick === 0 ? "0" : format(tick) + label,
