@@ -6,8 +6,8 @@ import type { PackedInts } from "./packed-ints.ts";
 const word = new Uint32Array(1);
 const float = new Float32Array(word.buffer);
 const NEGATIVE_ZERO = 0x7fff_ffff;
-/** For a smaller part of the numbers than one in so many, reads one by one cost less than to unpack all. */
-const FEW_OF_ALL = 4;
+/** For a smaller share of the numbers, reads one by one cost less than to unpack all. */
+const MIN_SHARE = 0.25;
 /** Scratch memory for all keys of a run. */
 let unpacked = new Uint32Array(0);
 
@@ -51,7 +51,7 @@ export class PackedRun extends Run {
   copyRanked(into: Float32Array, ranks: PackedInts, from: number, to: number): void {
     const words = new Uint32Array(into.buffer, into.byteOffset, to - from);
     ranks.copyTo(words, from, to);
-    if (words.length < this.count / FEW_OF_ALL) {
+    if (words.length < this.count * MIN_SHARE) {
       for (let i = 0; i < words.length; i++) words[i] = bitsOfKey(this.#keys.at(words[i]!));
       return;
     }
