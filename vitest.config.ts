@@ -6,6 +6,8 @@ const OWN_PROCESS = [
   "test/kernel/{init,choose}.test.ts",
   "test/{house/percent,drain/warnings}.test.ts",
   "test/**/{heap,*memory*,many-ids,files-per-call}.test.ts",
+  // They collect garbage, which takes longer in the large heap of many files.
+  "test/{limiter/faults/bounds,journal/frame-names,journal/residents,journal/soak}.test.ts",
   // They step the timers of the whole process, so none of another test may be among them.
   "test/**/schedules.test.ts",
   "test/{soak,fuzz,bench}/**/*.test.ts",

@@ -1,4 +1,4 @@
-// The servers, browser and Python of the tests: what the machine has is left as it is. On Debian the rest is unpacked
+// The servers, browser and Python that options of setup.mjs name: what the machine has is left as it is. On Debian the rest is unpacked
 // beneath node_modules/.oriel, without a change to the system. ORIEL_INSTALL=1 lets the system's package manager (apt or
 // brew) install it instead; on macOS that is the only way.
 import { spawnSync } from "node:child_process";
@@ -48,7 +48,7 @@ function ensure({ title, variable, find, packages, unpack, formula, isRequired =
 
 const redisPackages = () => ["redis-server", "redis-tools"];
 
-export function ensureRedis() {
+function ensureRedis() {
   ensure({
     title: "Redis 7 or later",
     variable: "ORIEL_REDIS_SERVER",
@@ -63,7 +63,7 @@ export function ensureRedis() {
   });
 }
 
-export function ensureValkey() {
+function ensureValkey() {
   const packages = () => ["valkey-server", "valkey-tools"];
   ensure({
     title: "Valkey",
@@ -75,7 +75,7 @@ export function ensureValkey() {
   });
 }
 
-export function ensureChromium() {
+function ensureChromium() {
   const packages = () => ["chromium-headless-shell"];
   ensure({
     title: "Chromium",
@@ -94,7 +94,7 @@ export function ensureChromium() {
   });
 }
 
-export function ensurePrometheus() {
+function ensurePrometheus() {
   const packages = () => ["prometheus"];
   ensure({
     title: "Prometheus and promtool",
@@ -111,7 +111,7 @@ export function ensurePrometheus() {
   });
 }
 
-export function ensurePython() {
+function ensurePython() {
   const packages = () => ["python3", "python3-numpy", "python3-pandas", "python3-bottleneck"];
   ensure({
     title: "Python with NumPy and pandas",
@@ -129,7 +129,7 @@ export function ensurePython() {
 /** Libraries of compilers at run time are large, and the servers start without them. */
 const isServerLibrary = (name) => /^lib(?!llvm|clang)/.test(name) && !name.endsWith("-dev");
 
-export function ensureDatabases() {
+function ensureDatabases() {
   const postgres = () => {
     const version = /Depends: postgresql-(\d+)/.exec(dependenciesOf("postgresql"))?.[1];
     return version ? [`postgresql-${version}`, `postgresql-client-${version}`] : [];
@@ -154,3 +154,12 @@ export function ensureDatabases() {
     isRequired: true,
   });
 }
+
+const wants = new Set(process.argv.slice(2));
+
+if (wants.has("--redis")) ensureRedis();
+if (wants.has("--valkey")) ensureValkey();
+if (wants.has("--sql")) ensureDatabases();
+if (wants.has("--exporters")) ensurePrometheus();
+if (wants.has("--python")) ensurePython();
+if (wants.has("--runtimes") || wants.has("--dashboard")) ensureChromium();

@@ -7,14 +7,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { installForCommand } from "./command/install.mjs";
-import {
-  ensureChromium,
-  ensureDatabases,
-  ensurePrometheus,
-  ensurePython,
-  ensureRedis,
-  ensureValkey,
-} from "./ensure-programs.mjs";
 import { ensureServers } from "./servers/releases.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -110,10 +102,10 @@ async function installFolders() {
 await (wants.has("--command") ? installCommandPackages() : installPackages(root));
 // The build occupies one core, and installing mostly waits for the registry and the disk.
 if (wants.has("--command")) await buildCommand();
-await Promise.all([wants.has("--build") && build(), installFolders(), wants.has("--servers") && ensureServers()]);
-if (wants.has("--redis")) ensureRedis();
-if (wants.has("--valkey")) ensureValkey();
-if (wants.has("--sql")) ensureDatabases();
-if (wants.has("--exporters")) ensurePrometheus();
-if (wants.has("--python")) ensurePython();
-if (wants.has("--runtimes") || wants.has("--dashboard")) ensureChromium();
+await Promise.all([
+  wants.has("--build") && build(),
+  installFolders(),
+  wants.has("--servers") && ensureServers(),
+  // In a process of its own, because it unpacks programs without a pause.
+  run(process.execPath, [join(root, "scripts", "ensure-programs.mjs"), ...wants]),
+]);

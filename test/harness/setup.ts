@@ -7,5 +7,8 @@ import { endFile, endTest } from "./ends.ts";
 delete process.env.FORCE_COLOR;
 process.env.NO_COLOR = "1";
 
+// Vitest keeps 100 frames, and tests of faults make errors by the million.
+Error.stackTraceLimit = 20;
+
 afterEach(endTest);
 afterAll(endFile);
