@@ -70,7 +70,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
   summaries: {
     ...{ bench: "summaries", title: "Bytes for p50, p90 and p99 of 1 M events" },
-    ...{ rows: { values: "values", by: "", setting: "setting", size: "size" } },
+    ...{ rows: { values: "values", by: "", setting: "setting" } },
     values: { bytes: "bytes", p50ValuePercent: "p50, %", p90ValuePercent: "p90, %", p99ValuePercent: "p99, %" },
     plotted: () => false,
   },
