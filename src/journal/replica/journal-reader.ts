@@ -1,3 +1,4 @@
+import * as layout from "../../generated/layouts/journal.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { Store } from "../../store/contract.ts";
 import { continuesFrom, FRAME_HEADER_BYTES, type JournalAnswer, type Known } from "../format/answer.ts";
@@ -8,7 +9,7 @@ import { JournalRolledBack } from "../format/journal-rolled-back.ts";
 import { SealedChunk } from "../sealed/sealed-chunk.ts";
 import type { ReadRequest } from "../steps/read.ts";
 import { type ChunkContent, ChunkReads, isSealedFormOf } from "./chunk-reads.ts";
-import { JournalCopy } from "./journal-copy.ts";
+import { type CopiedChunk, JournalCopy } from "./journal-copy.ts";
 
 /** Thrown if a window has more events or names of frames than a copy may have. */
 export class WindowTooLarge extends Error {}
@@ -78,7 +79,11 @@ export class JournalReader {
     } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, maxBytes);
     else throw new JournalRolledBack(true);
     // Bytes that continue the last frame of the copy prove the link.
-    if (await this.#fill(copy, true, cut.length)) isLinked = true;
+    if (await this.#fill(copy, true, cut.length)) {
+      isLinked = true;
+      // At the cut the last frame had this stamp. Another one was written after a failover took frames of the cut back.
+      if (stampOfLast(copy.tail!) !== header.lastStampMs) throw new JournalRolledBack(true);
+    }
     if (!copy.isFirstKnown && needsOlder(copy.head!.header, fromMs)) {
       const older = new JournalCopy(copy.isPacked);
       const { length, header: first } = copy.head!;
@@ -221,6 +226,11 @@ function takeChunk(copy: JournalCopy, header: ChunkHeader, content: ChunkContent
   copy.begin(header);
   if (content instanceof SealedChunk) copy.takeSealed(content);
   else copy.take(content);
+}
+
+function stampOfLast({ header, frame }: CopiedChunk): number {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.length);
+  return header.createdMs + view.getUint32(layout.FRAME_SINCE_CREATION_MS_AT, true);
 }
 
 function sizeOf(chunk: FoundChunk | undefined): number | undefined {
