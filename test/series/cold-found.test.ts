@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { memoryStore, redisStore, Series } from "../../src/entries/index.ts";
+import { CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
 import { readWindow } from "../../src/journal/steps/read-window.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
@@ -60,7 +61,7 @@ describe("on one server", () => {
     await less.close();
   });
 
-  test("a chunk with another birth, of another format or cut short is not used", async () => {
+  test("a chunk with another birth or number, of another format or cut short is not used", async () => {
     shortChunks();
     const values = await fill(store);
     const key = store.keyOf(NAME);
@@ -71,7 +72,11 @@ describe("on one server", () => {
     foreign.writeUInt32LE((foreign.readUInt32LE(24) ^ 1) >>> 0, 24);
     const other = Buffer.from(whole);
     other[0] = 2;
+    const misnumbered = Buffer.from(whole);
+    misnumbered.writeDoubleLE(misnumbered.readDoubleLE(CHUNK_NUMBER_AT) - 1000, CHUNK_NUMBER_AT);
+    const number = victim.slice(key.length + 1);
     for (const [bytes, error] of [
+      [misnumbered, new RegExp(`key "${key}:${number}" is damaged: chunk ${number} has the number`)],
       [foreign, /kept changing/],
       [other, /no journal of format 1/],
       [whole.subarray(0, 60), /./],

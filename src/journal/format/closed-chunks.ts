@@ -42,14 +42,17 @@ export class ClosedChunks {
     this.isMissing = isMissing;
   }
 
-  /** The chunks before `first` that a window from `fromMs` needs, as far as each has the birth that the next one names. */
+  /**
+   * The chunks before `first` that a window from `fromMs` needs, as far as each has the number of its key and the birth that the
+   * next one names.
+   */
   *linkedTo(first: ChunkHeader, fromMs: number): Generator<ClosedChunk> {
     let next = first;
     for (const chunk of this.chunks) {
-      const { format, birth } = chunk.header;
+      const { format, number, birth } = chunk.header;
       const isKnown = format === constants.format || format === constants.sealedFormat;
       if (!needsOlder(next, fromMs) || !isKnown || birth !== next.birthBefore) return;
-      if (!isSound(chunk.header)) return;
+      if (number !== next.number - 1 || !isSound(chunk.header)) return;
       yield chunk;
       next = chunk.header;
     }

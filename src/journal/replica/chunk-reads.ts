@@ -6,6 +6,7 @@ import type { ClosedChunk, Lookback } from "../format/closed-chunks.ts";
 import { constants } from "../format/constants.ts";
 import { JournalRolledBack } from "../format/journal-rolled-back.ts";
 import { SealedChunk } from "../sealed/sealed-chunk.ts";
+import { DamagedChunk } from "../steps/corrupt.ts";
 import { type ReadRequest, read } from "../steps/read.ts";
 import { readWindow } from "../steps/read-window.ts";
 import { closedKey } from "../steps/rotate.ts";
@@ -61,7 +62,7 @@ export class ChunkReads {
 
   /**
    * Reads `count` closed chunks from number `first` on, and the missing bytes of `held`. Throws JournalRolledBack if `held` does
-   * not continue, or the link is gone.
+   * not continue, or the link is gone, and DamagedChunk if the header of a chunk has another number than its key.
    */
   async find(first: number, count: number, link: Known, held?: Known): Promise<FoundChunks> {
     const asks: [number, ReadRequest][] = held ? [[held.number, held]] : [];
@@ -74,6 +75,9 @@ export class ChunkReads {
       throw new JournalRolledBack(rest.header !== undefined);
     if (state === "gone") throw new JournalRolledBack();
     const chunks = Array.from({ length: count }, (_, i) => joined(answers[2 * i]!, answers[2 * i + 1]!));
+    for (const [i, chunk] of chunks.entries())
+      if (chunk && chunk.header.number !== first + i)
+        throw new DamagedChunk(first + i, `has the number ${chunk.header.number} in its header`);
     return { rest, chunks, isLinked: state === "linked" };
   }
 
