@@ -13,6 +13,8 @@ const PACKAGES = ["test/http", "test/examples", "test/runtimes", "."];
 /** The first version of Node that runs TypeScript without a flag, in the packages of the tests. */
 export const node = programs["Node 24"];
 
+const copied = new Set<string>();
+
 /**
  * The folder of an example as its user has it: the packed package and what package.json names are installed above it.
  * `beside` is a folder of copies that no other test file uses.
@@ -20,6 +22,9 @@ export const node = programs["Node 24"];
 export function placed(name: string, beside = "examples"): string {
   const user = consumer();
   const folder = join(user, beside, name);
+  // A second copy would remove each file for an instant, in which a process of the first one can look for it.
+  if (copied.has(folder)) return folder;
+  copied.add(folder);
   cpSync(join(root, "examples", name), folder, {
     recursive: true,
     filter: (path) => !/[\\/](node_modules|\.next)$|\.pid$/.test(path),
