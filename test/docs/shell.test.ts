@@ -18,6 +18,8 @@ import { removeWorkspace, workspace } from "./workspace.ts";
 
 const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
 const PRELUDE = join(root, "test/docs/shell/prelude.sh");
+/** Ends when the server of a block accepts connections, or after 30 s. */
+const LISTENS = `for i in {1..600}; do (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null && break; sleep 0.05; done`;
 /** Files that blocks read. */
 const FILES = {
   "access.log": '192.0.2.1 - - [01/Jan/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 512\n',
@@ -113,11 +115,7 @@ async function ended({ name, code, flags, server = "" }: Runnable) {
   for (const file of ["read_series.py", "read_blocks.py"]) copyFileSync(join(root, "lua", file), join(own, file));
   const places = await placesOf();
   const isStarted = code.includes("curl") && !code.includes("node server.js");
-  const lines = [
-    `source "${PRELUDE}"`,
-    ...(isStarted ? ["node server.js &", "sleep 1"] : []),
-    withPlaces(code, places),
-  ];
+  const lines = [`source "${PRELUDE}"`, ...(isStarted ? ["node server.js &", LISTENS] : []), withPlaces(code, places)];
   const child = spawn(onPath("bash") ?? "bash", ["-c", lines.join("\n")], {
     env: {
       ...knownNames(),
