@@ -24,7 +24,7 @@ export function sourceFiles(folders: string[], endings: string[]): SourceFile[] 
       if (!endings.some((ending) => file.endsWith(ending))) return [];
       const text = readFileSync(file, "utf8");
       const all = [...text.matchAll(IMPORT)].map((match) => match[1]!);
-      const path = relative(root, file).replaceAll("\\", "/");
+      const path = fromRoot(file);
       const imports = all
         .filter((name) => name.startsWith("."))
         .map((name) => join(dirname(path), name).replaceAll("\\", "/"));
@@ -32,21 +32,25 @@ export function sourceFiles(folders: string[], endings: string[]): SourceFile[] 
     });
 }
 
-const GENERATED = /^(src\/generated|docs\/api|docs\/\.vitepress\/(dist|cache))\//;
+/** Output of builds. The site is built while other tests walk through the folders, so they must not enter these. */
+const GENERATED = /^(src\/generated|docs\/api|docs\/\.vitepress\/(dist|cache|\.temp|config\.ts\.timestamp-.*))$/;
 
 /** Paths from the root of all files of the repository, but not what a build makes. */
 export function trackedFiles(): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith(".") && !["node_modules", "dist"].includes(entry.name))
-    .flatMap((entry) => (entry.isDirectory() ? walk(join(root, entry.name)) : [join(root, entry.name)]))
-    .map((file) => relative(root, file).replaceAll("\\", "/"))
-    .filter((path) => !GENERATED.test(path));
+    .flatMap((entry) => (entry.isDirectory() ? walk(join(root, entry.name), GENERATED) : [join(root, entry.name)]))
+    .map(fromRoot);
 }
 
-function walk(folder: string): string[] {
+function walk(folder: string, omitted?: RegExp): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name === "node_modules") return [];
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? walk(path) : [path];
+    if (entry.name === "node_modules" || omitted?.test(fromRoot(path))) return [];
+    return entry.isDirectory() ? walk(path, omitted) : [path];
   });
+}
+
+function fromRoot(path: string): string {
+  return relative(root, path).replaceAll("\\", "/");
 }
