@@ -41,8 +41,8 @@ export async function openPage(browser: Browser, settings: Parameters<Browser["n
   return { page, troubles, requests };
 }
 
-/** Texts of what the accessibility checker finds serious or critical, in all of the page or in one element. */
-export async function seriousFindings(page: Page, element = "html"): Promise<string[]> {
+/** Texts of what the accessibility checker finds serious or critical. */
+export async function seriousFindings(page: Page): Promise<string[]> {
   // Not as an element of the page, whose policy forbids it.
   if (!(await page.evaluate<boolean>("'axe' in window"))) {
     const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -50,7 +50,7 @@ export async function seriousFindings(page: Page, element = "html"): Promise<str
   }
   const { violations } = await page.evaluate<{
     violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
-  }>(`axe.run(${JSON.stringify(element)}, { resultTypes: ['violations'] })`);
+  }>("axe.run({ resultTypes: ['violations'] })");
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(

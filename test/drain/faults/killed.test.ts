@@ -13,7 +13,7 @@ import { type RedisServer, startRedis } from "../../harness/servers/redis-server
 import { watch } from "../../harness/watchdog.ts";
 import { Random } from "../../simulator/world/random.ts";
 
-const KILLS = Number(process.env.ORIEL_SEEDS ?? 20);
+const KILLS = Number(process.env.ORIEL_SEEDS ?? 40);
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const DRAINER = fileURLToPath(new URL("drainer.mjs", import.meta.url));
 const AT = Date.UTC(2026, 2, 29, 0, 55);
