@@ -10,7 +10,7 @@ import type { Closed } from "../time.ts";
 
 /** The events of a series at one instant. */
 export interface WindowView {
-  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void;
+  collect(fold: Pick<Fold, "add">, fromMs: number, toMs: number, closed: Closed): void;
   /** Same as `collect` into an empty fold. Caches what makes the next fold of the same span cheap. */
   fold(fromMs: number, toMs: number, closed: Closed): Fold;
   /** The aggregates of the window, if there is a quicker way than the fold of its runs. */

@@ -16,8 +16,8 @@ import {
 import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
 import type { Store } from "../store/contract.ts";
 import { tap } from "../structures.ts";
-import { MergedWindow } from "./merged-window.ts";
-import { foldOf } from "./pending-query.ts";
+import { mergedStats, partOf } from "./merged-window.ts";
+import { foldOf, type WindowView } from "./pending-query.ts";
 import {
   approximateQuery,
   QueryCache,
@@ -225,11 +225,10 @@ export class Series {
     for (const one of series) one.#sessions.free.loop.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
     checkSignal(options.signal);
-    const window = new MergedWindow(query);
-    const add = (...cut: Parameters<MergedWindow["add"]>) => window.add(...cut);
-    const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, add)));
-    await abortable(Promise.all(parts), options.signal);
-    return window.stats(series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate");
+    const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
+    const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
+    const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
+    return mergedStats(await abortable(Promise.all(parts), options.signal), query, nan);
   }
 
   /** The session for a query. Throws if the series is closed or too many queries wait. */

@@ -1,3 +1,4 @@
+import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import { meanOf } from "../kernel/double-double.ts";
 import { withInfinities } from "../kernel/moments.ts";
@@ -115,8 +116,15 @@ function addPercentiles(stats: WindowStats, fold: WindowAggregates, { percentile
     const p = percentiles[i]!;
     const order = orders[i]!;
     const [low, next] = fold.valuesAt(order.lower, p);
-    stats.percentiles[p] = interpolate(order, low, order.upper === order.lower ? low : next);
+    const value = interpolate(order, low, order.upper === order.lower ? low : next);
+    // Two comparisons: every answer is checked, not only in tests.
+    if (!(value >= stats.min && value <= stats.max)) throw contradiction(stats, p, value);
+    stats.percentiles[p] = value;
   }
+}
+
+function contradiction({ min, max }: WindowStats, p: number, value: number): OrielError {
+  return new OrielError("KERNEL", `percentile ${p} is ${value}, outside the window's min ${min} and max ${max}`);
 }
 
 /** Share of the window's numbers below `limit`. NaN if the window is empty, or has NaN that is not ignored. */
@@ -143,7 +151,7 @@ export class Fold {
     if (aggregate) this.#sum.add(aggregate.total);
   }
 
-  /** `run` must not change until the last result was read. */
+  /** Keeps `run`, so a fold stays right for as long as it is kept: a run never changes once it was made. */
   add(run: Run): void {
     this.#sum.add(run);
     this.#runs.push(run);

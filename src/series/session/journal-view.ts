@@ -167,7 +167,7 @@ export class JournalView implements WindowView {
     return tail.header.clock === 1 ? tail.header.latestMs : tail.header.lastStampMs;
   }
 
-  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+  collect(fold: Pick<Fold, "add">, fromMs: number, toMs: number, closed: Closed): void {
     for (const segment of this.copy.segments.list) segment.collect(fold, fromMs, toMs, closed);
   }
 

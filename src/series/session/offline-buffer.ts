@@ -70,7 +70,7 @@ export class OfflineBuffer {
     this.#missingUntilMs = Math.max(this.#missingUntilMs, latestOf(events));
   }
 
-  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+  collect(fold: Pick<Fold, "add">, fromMs: number, toMs: number, closed: Closed): void {
     for (const events of this.#all) for (const segment of events.list) segment.collect(fold, fromMs, toMs, closed);
   }
 

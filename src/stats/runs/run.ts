@@ -29,7 +29,10 @@ export const CUT_SLOTS = 8;
 /** Integers per slot: the bracket's version, and four cuts. */
 export const INTS_PER_CUT = 5;
 
-/** A part of a window: its statistics, and its numbers in ascending order. NaN is only counted. */
+/**
+ * A part of a window: its statistics, and its numbers in ascending order. NaN is only counted. A run never changes once it
+ * was made, and shares no memory that does. Folds therefore keep runs across turns, while other queries are answered.
+ */
 export abstract class Run implements PartialAggregate, Sorted {
   length = 0;
   count = 0;
@@ -44,7 +47,7 @@ export abstract class Run implements PartialAggregate, Sorted {
   m2 = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  /** True if each query computes the run again. Then it caches no cuts. */
+  /** True if each query makes a new run of these events. Then it caches no cuts. */
   readonly isTransient: boolean;
   #cuts: Int32Array | undefined;
 
@@ -153,7 +156,7 @@ export class Accumulator {
   sumLow = 0;
   readonly #partials: PartialAggregate[] = [];
 
-  /** `partial` must not change until `m2` was last read. */
+  /** Keeps `partial`, which does not change. */
   add(partial: PartialAggregate): void {
     this.count += partial.count;
     this.nanCount += partial.nanCount;

@@ -93,7 +93,7 @@ export class BlockTree {
     if (!leaf) {
       // The edges have left most of these leaves. If an edge returns, its leaf is computed again.
       if (this.#leaves.size >= MAX_LEAVES) this.#leaves.clear();
-      leaf = new Leaf(start, values);
+      leaf = new Leaf(start);
       this.#leaves.set(start, leaf);
     }
     const run = leaf.run(ticks, values, Math.min(start + EVENTS_PER_LEAF, count), first, last);

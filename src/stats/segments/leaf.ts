@@ -8,20 +8,15 @@ export const EVENTS_PER_LEAF = 256;
 /**
  * At most 256 consecutive events, for a leaf that lies at a window's edge or still grows. It keeps the order of its
  * events by value, and inserts new events into that order. The sorted run of any subset is then one walk.
- * Each query writes its run into the same object.
+ * Each query gets a run of its own, which stays as it is while later queries read the same leaf.
  */
 export class Leaf {
   readonly #start: number;
   readonly #order = new Uint8Array(EVENTS_PER_LEAF);
   #count = 0;
-  readonly #run: ColumnRun;
 
-  constructor(start: number, values: Column) {
+  constructor(start: number) {
     this.#start = start;
-    this.#run = new ColumnRun(
-      values instanceof Float32Array ? new Float32Array(EVENTS_PER_LEAF) : new Float64Array(EVENTS_PER_LEAF),
-      true,
-    );
   }
 
   /** The run of the events before `end` with first <= time <= last; undefined if there are none. */
@@ -30,15 +25,12 @@ export class Leaf {
     for (let i = this.#count; i < count; i++) this.#insert(values, i);
     if (count > this.#count) this.#count = count;
     const length = this.#pick(times, values, first, last);
-    if (length === 0) return undefined;
-    this.#dropNaN(length);
-    summarize(this.#run);
-    return this.#run;
+    return length === 0 ? undefined : runOf(values instanceof Float32Array ? picked32 : picked64, length);
   }
 
-  /** Copies the values inside, sorted, into the run. Returns their number. */
+  /** Copies the values inside, sorted, into the scratch memory. Returns their number. */
   #pick(times: Uint32Array | Float64Array, values: Column, first: number, last: number): number {
-    const { sorted } = this.#run;
+    const sorted = values instanceof Float32Array ? picked32 : picked64;
     const order = this.#order;
     const start = this.#start;
     let length = 0;
@@ -48,16 +40,6 @@ export class Leaf {
       if (t >= first && t <= last) sorted[length++] = values[i]!;
     }
     return length;
-  }
-
-  /** NaN is sorted last. */
-  #dropNaN(count: number): void {
-    const run = this.#run;
-    let length = count;
-    while (length > 0 && Number.isNaN(run.sorted[length - 1]!)) length--;
-    run.count = count;
-    run.nanCount = count - length;
-    run.length = length;
   }
 
   #insert(values: Column, i: number): void {
@@ -74,6 +56,22 @@ export class Leaf {
     order.copyWithin(low + 1, low, i);
     order[low] = i;
   }
+}
+
+/** Scratch memory of one `pick`, which the run then copies. */
+const picked32 = new Float32Array(EVENTS_PER_LEAF);
+const picked64 = new Float64Array(EVENTS_PER_LEAF);
+
+/** The run of the first `count` values, a copy. NaN is sorted last. */
+function runOf(picked: Column, count: number): Run {
+  let length = count;
+  while (length > 0 && Number.isNaN(picked[length - 1]!)) length--;
+  const run = new ColumnRun(picked.slice(0, length), true);
+  run.count = count;
+  run.nanCount = count - length;
+  run.length = length;
+  summarize(run);
+  return run;
 }
 
 /** The order of the kernels' `sort`: -0 before +0, NaN last. */

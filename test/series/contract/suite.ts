@@ -4,6 +4,7 @@ import { packing } from "../../../src/stats/segments/segment.ts";
 import { type Stage, stageOn } from "./stage.ts";
 import type { OpenStore } from "./stores.ts";
 import { answersSuite } from "./suite-answers.ts";
+import { atOnceSuite } from "./suite-at-once.ts";
 import { clockSuite } from "./suite-clock.ts";
 import { policySuite } from "./suite-policies.ts";
 import { refusalSuite } from "./suite-refusals.ts";
@@ -35,6 +36,7 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     });
 
     answersSuite(stage);
+    atOnceSuite(stage);
     policySuite(stage);
     clockSuite(stage);
     refusalSuite(stage);

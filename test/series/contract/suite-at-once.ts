@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Series } from "../../../src/entries/index.ts";
+import { METHODS } from "../../../src/kernel/percentile/percentile.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { expectStats, inside } from "../../stats/oracle.ts";
+import { NAME, type Stage } from "./stage.ts";
+
+/** A random read of a window that has ended `endedMs` before the last event. */
+interface Read {
+  kind: "stats" | "merged" | "merged twice" | "values" | "fractionBelow";
+  /** The index of the reader. */
+  reader: number;
+  endedMs: number;
+  spanMs: number;
+  closed: "right" | "both";
+  method: (typeof METHODS)[number];
+}
+
+const READERS = 4;
+const RECORDED_MS = 4000;
+
+const reads = fc.array(
+  fc.record<Read>({
+    kind: fc.constantFrom("stats", "merged", "merged twice", "values", "fractionBelow"),
+    reader: fc.nat(READERS - 1),
+    endedMs: fc.nat(RECORDED_MS),
+    spanMs: fc.integer({ min: 1, max: 2 * RECORDED_MS }),
+    closed: fc.constantFrom("right", "both"),
+    method: fc.constantFrom(...METHODS),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+/** A read alone and at once with other reads gives the same answer: nothing that one uses is overwritten by another. */
+export function atOnceSuite(stage: () => Stage): void {
+  describe("reads at once", () => {
+    test("every read answers the same alone and at once with others, while other processes record", async () => {
+      const { open, reader, clock, events, other } = stage();
+      const first = open({ values: "float64" });
+      const second = new Series(late(other), `${NAME}:second`, { retention: "1m", values: "float64" });
+      // With a copy, without one, and over nodes that answer late.
+      const readers = [
+        first,
+        reader(),
+        reader({ resident: false }),
+        new Series(late(other), NAME, { ...stage().modes, retention: "1m", values: "float64" }),
+      ];
+      for (let i = 0; i < 80; i++) {
+        const value = (i * 7919) % 1009;
+        await Promise.all([stage().put(value, value + 0.25), second.record(2000 + value)]);
+        clock.nowMs += RECORDED_MS / 80;
+      }
+      const endMs = clock.nowMs - 1;
+      const ask = ({ kind, reader, endedMs, spanMs, closed, method }: Read): Promise<unknown> => {
+        const one = readers[reader]!;
+        const options = { at: endMs - endedMs, span: spanMs, closed };
+        if (kind === "values") return one.values(options);
+        if (kind === "fractionBelow") return one.fractionBelow(500, options);
+        const asked = { ...options, method, percentiles: [0, 12.5, 50, 99, 100] };
+        if (kind === "stats") return one.stats(asked);
+        return Series.stats(kind === "merged" ? [one, second] : [one, first], asked);
+      };
+      await fc.assert(
+        fc.asyncProperty(reads, async (asked) => {
+          const alone: unknown[] = [];
+          for (const read of asked) alone.push(await ask(read));
+          const recording = first.record(-1); // after every window
+          const moving = readers.map((one) => one.stats({ span: 500 }));
+          expect(await Promise.all(asked.map(ask))).toEqual(alone);
+          await Promise.all([recording, ...moving]);
+          clock.nowMs++;
+          for (const [i, { kind, endedMs, spanMs, closed, method }] of asked.entries()) {
+            if (kind !== "stats") continue;
+            const toMs = endMs - endedMs;
+            const values = inside(events, toMs - spanMs, toMs, closed);
+            expectStats(alone[i] as never, values, { method, percentiles: [0, 12.5, 50, 99, 100] });
+          }
+        }),
+        { numRuns: 25 },
+      );
+      await second.close();
+    });
+  });
+}
+
+/** A store over `store` whose answers come some turns of the event loop late, each after another number of turns. */
+function late(store: Store): Store {
+  let calls = 0;
+  return {
+    ...store,
+    monotonic: store.monotonic,
+    keyOf: (name) => store.keyOf(name),
+    close: () => store.close(),
+    async run(operation, key, input, options) {
+      const answer = await store.run(operation, key, input, options);
+      for (let turns = calls++ % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      return answer;
+    },
+  };
+}
