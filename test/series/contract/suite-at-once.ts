@@ -8,7 +8,7 @@ import { NAME, type Stage } from "./stage.ts";
 
 /** A random read of a window that has ended `endedMs` before the last event. */
 interface Read {
-  kind: "stats" | "merged" | "merged twice" | "values" | "fractionBelow";
+  kind: "stats" | "on the server" | "merged" | "merged twice" | "values" | "fractionBelow";
   /** The index of the reader. */
   reader: number;
   endedMs: number;
@@ -22,7 +22,7 @@ const RECORDED_MS = 4000;
 
 const reads = fc.array(
   fc.record<Read>({
-    kind: fc.constantFrom("stats", "merged", "merged twice", "values", "fractionBelow"),
+    kind: fc.constantFrom("stats", "on the server", "merged", "merged twice", "values", "fractionBelow"),
     reader: fc.nat(READERS - 1),
     endedMs: fc.nat(RECORDED_MS),
     spanMs: fc.integer({ min: 1, max: 2 * RECORDED_MS }),
@@ -59,6 +59,7 @@ export function atOnceSuite(stage: () => Stage): void {
         if (kind === "fractionBelow") return one.fractionBelow(500, options);
         const asked = { ...options, method, percentiles: [0, 12.5, 50, 99, 100] };
         if (kind === "stats") return one.stats(asked);
+        if (kind === "on the server") return one.stats({ ...asked, where: "server" });
         return Series.stats(kind === "merged" ? [one, second] : [one, first], asked);
       };
       await fc.assert(
@@ -71,7 +72,7 @@ export function atOnceSuite(stage: () => Stage): void {
           await Promise.all([recording, ...moving]);
           clock.nowMs++;
           for (const [i, { kind, endedMs, spanMs, closed, method }] of asked.entries()) {
-            if (kind !== "stats") continue;
+            if (kind !== "stats" && kind !== "on the server") continue;
             const toMs = endMs - endedMs;
             const values = inside(events, toMs - spanMs, toMs, closed);
             expectStats(alone[i] as never, values, { method, percentiles: [0, 12.5, 50, 99, 100] });
