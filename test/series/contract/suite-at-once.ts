@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Series } from "../../../src/entries/index.ts";
 import { METHODS } from "../../../src/kernel/percentile/percentile.ts";
-import type { Store } from "../../../src/store/contract.ts";
+import { lateStore } from "../../harness/late-store.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
 import { NAME, type Stage } from "./stage.ts";
 
@@ -38,13 +38,13 @@ export function atOnceSuite(stage: () => Stage): void {
     test("every read answers the same alone and at once with others, while other processes record", async () => {
       const { open, reader, clock, events, other } = stage();
       const first = open({ values: "float64" });
-      const second = new Series(late(other), `${NAME}:second`, { retention: "1m", values: "float64" });
+      const second = new Series(lateStore(other), `${NAME}:second`, { retention: "1m", values: "float64" });
       // With a copy, without one, and over nodes that answer late.
       const readers = [
         first,
         reader(),
         reader({ resident: false }),
-        new Series(late(other), NAME, { ...stage().modes, retention: "1m", values: "float64" }),
+        new Series(lateStore(other), NAME, { ...stage().modes, retention: "1m", values: "float64" }),
       ];
       for (let i = 0; i < 80; i++) {
         const value = (i * 7919) % 1009;
@@ -83,20 +83,4 @@ export function atOnceSuite(stage: () => Stage): void {
       await second.close();
     });
   });
-}
-
-/** A store over `store` whose answers come some turns of the event loop late, each after another number of turns. */
-function late(store: Store): Store {
-  let calls = 0;
-  return {
-    ...store,
-    monotonic: store.monotonic,
-    keyOf: (name) => store.keyOf(name),
-    close: () => store.close(),
-    async run(operation, key, input, options) {
-      const answer = await store.run(operation, key, input, options);
-      for (let turns = calls++ % 5; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
-      return answer;
-    },
-  };
 }

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Counters, DelayQueue, FleetMetrics, Limiter, Lock, Series, slidingWindow } from "../../src/entries/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { lateStore } from "../harness/late-store.ts";
+
+type Read = () => Promise<unknown>;
+
+/** Structures with something in them, and their reads. The clock stands still, so a read always has the same answer. */
+async function readsOf(store: Store, step: () => void): Promise<Read[]> {
+  const [one, other] = ["one", "other"].map((name) => new Series(store, name, { retention: "1m", values: "float64" }));
+  const limiter = new Limiter(store, [slidingWindow({ limit: 50, span: "10s" })], { name: "at once" });
+  const counters = new Counters(store, "counters", { dimensions: ["site", "lane"], shards: 3 });
+  const queue = new DelayQueue<number>(store, "queue", { shards: 2 });
+  const fleet = new FleetMetrics(store, "fleet");
+  const lock = new Lock(store, "lock");
+  await lock.tryLock({ lease: "1m" });
+  for (let i = 0; i < 40; i++) {
+    await Promise.all([
+      ...[one!, other!].map((series, which) => series.recordMany([i * 7 + 300 * which, (i * 7919) % 211])),
+      limiter.take(`id ${i % 4}`, { cost: 1 + (i % 3) }),
+      counters.add({ site: `site ${i % 3}`, lane: `lane ${i % 2}` }, 1 + i),
+      queue.add(i, { id: `message ${i}`, delay: 1000 + i }),
+    ]);
+    fleet.metric(`name ${i % 5}`).recordSuccess(i);
+    step();
+  }
+  await fleet.flush();
+  const reads: Read[] = [];
+  for (let i = 0; i < 4; i++) {
+    reads.push(() => limiter.peek(`id ${i}`));
+    reads.push(() => queue.get(`message ${9 * i}`));
+    reads.push(() => queue.peek({ limit: 3 * i + 1 }));
+    reads.push(() => counters.read(i === 3 ? {} : { values: { site: `site ${i}` } }));
+    reads.push(() => fleet.read(`name ${i}`));
+    const percentiles = [0, 25 * i, 100];
+    reads.push(() => one!.stats({ span: 100 + 300 * i, percentiles }));
+    reads.push(() => one!.values({ span: 100 + 300 * i }));
+    reads.push(() => other!.fractionBelow(100 * i, { span: 150 * i + 1 }));
+    reads.push(() => Series.stats([one!, other!], { span: 120 + 70 * i, percentiles }));
+  }
+  reads.push(
+    () => lock.isHeld(),
+    () => lock.inspect(),
+    () => queue.counts(),
+    () => queue.lag(),
+    async () => new Map(await fleet.readAll()),
+  );
+  return reads;
+}
+
+const rows = [
+  { name: "memory", open: onMemory },
+  { name: "redis", open: () => onRedis() },
+  { name: "redis cluster", open: () => onRedis(true) },
+  { name: "redis over HTTP", open: onHttp },
+];
+
+describe.each(rows)("over $name", ({ open }) => {
+  test.each([
+    { answers: "as they come", ofStore: (store: Store) => store },
+    { answers: "late", ofStore: lateStore },
+  ])("every read answers the same alone and at once with others; answers come $answers", async ({ ofStore }) => {
+    const opened = await open();
+    const reads = await readsOf(ofStore(opened.store), () => {
+      opened.clock.nowMs += 40;
+    });
+    const alone: unknown[] = [];
+    for (const read of reads) alone.push(await read());
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(reads.length - 1), { minLength: 2, maxLength: 30 }), async (asked) => {
+        expect(await Promise.all(asked.map((i) => reads[i]!()))).toEqual(asked.map((i) => alone[i]));
+      }),
+      { numRuns: 40 },
+    );
+    await opened.close();
+  });
+});
