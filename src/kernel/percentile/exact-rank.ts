@@ -1,6 +1,7 @@
 /**
- * A rank as an exact fraction, `floor + rest / whole` with 0 <= rest < whole. `weight` is rest / whole, rounded once. It
- * can underflow to 0; `isWhole` is true only if `rest` is 0.
+ * A rank as an exact fraction, `floor + rest / whole` with 0 <= rest < whole. `weight` is the double nearest to rest / whole,
+ * of two equally near ones the even one. So it may be 0 for a rank below half the least double (p 5e-324), and 1 for a rank
+ * just below the next whole one. `isWhole` is true only if `rest` is 0.
  */
 export interface ExactRank {
   readonly floor: number;
@@ -45,10 +46,33 @@ export function exactRank(n: number, p: number, alpha24: number, beta24: number,
   };
 }
 
-/** `rest / whole` for 0 <= rest < whole. Both may exceed the range of a double. */
+/** More bits than a double has: what is lost below them is kept as one bit that is set. */
+const QUOTIENT_BITS = 64;
+/** The least double is 2^-1074, and doubles below 2^-1022 are its multiples. */
+const LEAST_EXPONENT = -1074;
+const LEAST_NORMAL_EXPONENT = -1022;
+
+/** The double nearest to `rest / whole` for 0 <= rest < whole. Both may exceed the range of a double. */
 function quotient(rest: bigint, whole: bigint): number {
-  const excessBits = BigInt(Math.max(0, whole.toString(2).length - 1000));
-  return Number(rest >> excessBits) / Number(whole >> excessBits);
+  if (rest === 0n) return 0;
+  const exponent = bitsOf(rest) - bitsOf(whole); // the quotient is from 2^(exponent - 1) to 2^(exponent + 1)
+  if (exponent <= LEAST_NORMAL_EXPONENT) return multipleOfLeast(rest, whole);
+  const shift = BigInt(QUOTIENT_BITS - exponent);
+  const bits = (rest << shift) / whole;
+  const isInexact = bits * whole !== rest << shift;
+  return Number(isInexact ? bits | 1n : bits) * 2 ** -QUOTIENT_BITS * 2 ** exponent;
+}
+
+function multipleOfLeast(rest: bigint, whole: bigint): number {
+  const dividend = rest << BigInt(-LEAST_EXPONENT);
+  const multiple = dividend / whole;
+  const twiceLeft = 2n * (dividend % whole);
+  const isUp = twiceLeft > whole || (twiceLeft === whole && multiple % 2n === 1n);
+  return Number(isUp ? multiple + 1n : multiple) * 2 ** LEAST_EXPONENT;
+}
+
+function bitsOf(positive: bigint): number {
+  return positive.toString(2).length;
 }
 
 /** Up to this scale, the decimal of p is found without text. p has at most 12 decimals then, so digits stay below 2^53. */
