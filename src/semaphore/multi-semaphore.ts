@@ -7,9 +7,8 @@ import { type AcquireOptions, type Permit, PermitCalls, type TryAcquireOptions }
  * As `Semaphore`, for holders of several permits at once, on redis-semaphore's `MultiSemaphore` or `RedlockMultiSemaphore`. A
  * hold gets all its permits or none. A `Semaphore` and a `MultiSemaphore` of one name share their permits.
  *
- * Large requests may starve: processes have no order, so others may take single permits as soon as they are free. Callers of
- * one process wait in order: a large request that waits is served before smaller ones that come later. Callers that arrive
- * while no other one waits all try at once, and a smaller one may then be served first.
+ * Callers of one `MultiSemaphore` are served strictly in order of arrival: a large request is served before smaller ones that
+ * come later. Processes have no order among them, so a large request may starve if others take single permits.
  *
  * Cost: one round trip to acquire, one to release. About 100 bytes in Redis for each permit in use.
  */

@@ -64,7 +64,7 @@ export class PermitCalls {
     this.#watchdogLeaseMs = watchdogLeaseMs;
     for (const each of this.#stores) register(each, structure, name, this, { limit }, { servers: this.#stores.length });
     this.#library = library;
-    this.#turns = new Turns(this.#membersFor([0]), limit === 1);
+    this.#turns = new Turns(this.#membersFor([0]), limit === 1, structure === "MultiSemaphore");
   }
 
   tryAcquire(permits: number, options: TryAcquireOptions): Promise<Permit | null> {

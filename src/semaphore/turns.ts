@@ -30,6 +30,8 @@ interface Caller {
 
 /**
  * The callers of this process that wait for one lock or semaphore, in order of arrival. Processes have no order among them.
+ * If callers may want different numbers of permits, or there is one holder at a time, only the first caller tries, until it is
+ * served or gives up. Callers that all want one permit may try together.
  *
  *   a caller arrives, and nobody waits   │ it tries
  *   refused                              │ it waits. The first that waits tries again when the refusal says, or after a pause
@@ -40,6 +42,7 @@ interface Caller {
 export class Turns {
   readonly #members: readonly Member[];
   readonly #isExclusive: boolean;
+  readonly #isOneByOne: boolean;
   readonly #callers = new Set<Caller>();
   /** Releases of this process and of others, as far as they are known. */
   #ownReleases = 0;
@@ -47,10 +50,11 @@ export class Turns {
   #unsubscribe: (() => void) | undefined;
   #lingerTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `isExclusive`: there is one holder at a time. */
-  constructor(members: readonly Member[], isExclusive: boolean) {
+  /** `isExclusive`: there is one holder at a time. `isOneByOne`: callers may want different numbers of permits. */
+  constructor(members: readonly Member[], isExclusive: boolean, isOneByOne = isExclusive) {
     this.#members = members;
     this.#isExclusive = isExclusive;
+    this.#isOneByOne = isExclusive || isOneByOne;
   }
 
   /**
@@ -67,7 +71,7 @@ export class Turns {
     };
     const call = { reject: () => caller.notice.resolve() };
     if (signal) aborts.add(signal, call);
-    const isFree = this.#callers.size === 0 || (!this.#isExclusive && !this.#firstWaiting);
+    const isFree = this.#callers.size === 0 || (!this.#isOneByOne && !this.#next);
     this.#callers.add(caller);
     let hold: MemberHold | null = null;
     try {
@@ -97,7 +101,7 @@ export class Turns {
     let pauseMs = firstPauseMs;
     for (;;) {
       while (pauseMs > 0) {
-        const isFirst = this.#firstWaiting === caller;
+        const isFirst = this.#next === caller;
         const leftMs = endMs - this.#now();
         const untilMs = isFirst ? Math.min(pauseMs, leftMs) : leftMs;
         await within(caller.notice.promise, untilMs);
@@ -126,13 +130,17 @@ export class Turns {
     return this.#members[0]!.store.monotonic();
   }
 
-  get #firstWaiting(): Caller | undefined {
-    for (const caller of this.#callers) if (!caller.isTrying) return caller;
+  /** The caller that may try next. An attempt under way notices releases itself. */
+  get #next(): Caller | undefined {
+    for (const caller of this.#callers) {
+      if (!caller.isTrying) return caller;
+      if (this.#isOneByOne) return undefined;
+    }
     return undefined;
   }
 
   /** Lets the first that waits try after this pause. */
-  #wake(pauseMs: number, caller = this.#firstWaiting): void {
+  #wake(pauseMs: number, caller = this.#next): void {
     if (!caller) return;
     caller.isTrying = pauseMs === 0;
     caller.noticedMs = pauseMs; // a second notice may come before the caller has read the first
@@ -149,7 +157,7 @@ export class Turns {
 
   #onRelease(): void {
     this.#otherReleases++;
-    const caller = this.#firstWaiting;
+    const caller = this.#next;
     if (caller) this.#wake(Math.max(0, caller.refusedAtMs + MIN_PAUSE_MS - this.#now()), caller);
   }
 
