@@ -164,7 +164,7 @@ describe("the entry of one structure", () => {
  * `localDecisions`.
  */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
-  ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_450],
+  ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_550],
   ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 25_700],
   ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 31_100],
   [
@@ -188,12 +188,12 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 27_100],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 14_550],
   ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 14_550],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 91_350],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 97_950],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 103_000],
-  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_100],
-  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_650],
-  ["all", `export * from "oriel"`, "workerd", 228_900],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 91_600],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 98_150],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 103_250],
+  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_300],
+  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_800],
+  ["all", `export * from "oriel"`, "workerd", 229_150],
 ];
 
 describe("the dashboard", () => {
@@ -203,12 +203,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 265.6 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 265.9 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].map((each) => gzipSync(each, { level: 9 }).length).reduce((a, b) => a + b);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(265_600);
+    expect(gzipped).toBeLessThanOrEqual(265_900);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);
