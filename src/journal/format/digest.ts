@@ -44,11 +44,11 @@ export class Digest extends ColumnRun {
     return this.stride >> 1;
   }
 
-  /** Whether points and counts are consistent. A selection over inconsistent ones would not end. */
+  /** Whether points, counts and extrema are consistent. A selection over inconsistent ones would not end. */
   get isWhole(): boolean {
-    const { sorted, stride, finiteCount, numbers } = this;
+    const { sorted, stride, finiteCount, numbers, min, max } = this;
     if (stride === 0 || finiteCount < 0 || sorted.length !== Math.ceil(numbers / stride)) return false;
-    return sorted.every((point, i) => point >= (i === 0 ? Number.NEGATIVE_INFINITY : sorted[i - 1]!));
+    return sorted.every((point, i) => point >= (i === 0 ? min : sorted[i - 1]!) && point <= max);
   }
 
   /** The number of values that `points` points represent. */
