@@ -39,11 +39,12 @@ const CHUNK_TIMES = [
 ];
 
 export const records = {
-  // The header of a chunk. All times are server ms, except `latestMs` (event time).
+  // The header of a chunk. All times are server ms, except `latestMs` (event time). The lowest bit of `clockAndGuard` is the
+  // clock; the others are the guard: for how many ms after the creation requests from before a delete are void.
   CHUNK: [
     ["format", "u8"],
     ["valueType", "u8"],
-    ["clock", "u16"],
+    ["clockAndGuard", "u16"],
     ["chunkMs", "u32", "chunk_ms"],
     ["number", "f64"],
     ["createdMs", "f64", "created"],

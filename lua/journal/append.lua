@@ -9,6 +9,7 @@
 -- Reply answer; status 0 done, 2 mismatch, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
 --       verdicts: one per frame, 0 written, 1 late, 2 early
 -- Law   A call with a status above 0 has changed nothing. A repeated call repeats its frames, which readers count once.
+--       What was written before a delete is not written after it, however late its copies (see chunk).
 --       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all. So all
 --       copies lie within the time in which readers recognise copies, whatever the clocks of server and caller do.
 -- Cost  O(bytes appended + bytes answered); a single frame without an answer: three commands and TIME
@@ -27,22 +28,28 @@ local function step(k, a, now)
   local key, metas, frames, known = KEYS[k], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
   local asked_type, asked_clock, drawn_birth, asked, void_after = struct.unpack(APPEND, ARGV[a])
   local before = redis.call("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
-  local fresh = before == ""
   local length, continued, from, bytes = 0, 0, 0, ""
-  local format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
-  if fresh then
-    format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
-      FORMAT, asked_type, asked_clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
-  else
+  local format, value_type, clock_and_guard, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
+  local clock, guard_end = asked_clock, 0
+  if before ~= "" then
     length, continued, from, bytes = missing_bytes(key, before, known)
-    format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+    format, value_type, clock_and_guard, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
       struct.unpack(CHUNK, before)
+    clock, guard_end = clock_of(clock_and_guard), guarded_until(created, clock_and_guard)
+  end
+  local fresh = before == "" or (length == CHUNK_BYTES and birth_before == 0 and format == FORMAT)
+  if fresh then
+    local first = math.max(now, last or now)
+    continued, from, bytes = 0, 0, ""
+    format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+      FORMAT, asked_type, asked_clock, chunk_ms_of(asked), math.max(now, number or now), first, drawn_birth, 0, first, asked,
+      -math.huge, -math.huge
   end
 
   local status, stamp = 0, now > last and now or last
   if format ~= FORMAT then status = 6
   elseif value_type ~= asked_type or clock ~= asked_clock then status = 2
-  elseif not (stamp <= void_after and stamp > void_after - DEDUPE_MS) then status = 5
+  elseif not (stamp <= void_after and stamp > void_after - DEDUPE_MS and void_after >= guard_end) then status = 5
   elseif length + #frames > FULL_BYTES then status = 3
   elseif now - created > OLDEST_CHUNK_MS then status = 4 end
   if status > 0 then
@@ -86,7 +93,8 @@ local function step(k, a, now)
   local expiry = expiry_of(stamp, retention, chunk_ms)
   local header = before
   if fresh then
-    header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms, number, created, birth, birth_before,
+    clock_and_guard = clock_and_guard_of(clock, created, guard_end)
+    header = struct.pack(CHUNK, FORMAT, value_type, clock_and_guard, chunk_ms, number, created, birth, birth_before,
       stamp, retention, complete, latest)
     local set = redis.pcall("SET", key, header .. written, "PXAT", whole(expiry))
     if set.err then undone(set) end
@@ -99,6 +107,10 @@ local function step(k, a, now)
       local tail = struct.pack(CHUNK_TIMES, stamp, retention, complete, latest)
       header = string.sub(before, 1, CHUNK_LAST_STAMP_MS_AT) .. tail
       redis.call("SETRANGE", key, CHUNK_LAST_STAMP_MS_AT_TEXT, tail)
+    end
+    if clock_and_guard > 1 and stamp >= guard_end then
+      redis.call("SETRANGE", key, CHUNK_CLOCK_AND_GUARD_AT_TEXT, string.char(clock, 0))
+      header = string.sub(header, 1, CHUNK_CLOCK_AND_GUARD_AT) .. string.char(clock, 0) .. string.sub(header, CHUNK_CHUNK_MS_AT + 1)
     end
     if was_empty or expiry ~= expiry_of(last, kept, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
     if from == 0 then bytes = header .. string.sub(bytes, CHUNK_BYTES + 1) end

@@ -17,7 +17,8 @@ local function with_closed_chunks(reply, key, now, lookback, part_of)
   local length = struct.unpack(ANSWER, reply)
   if string.byte(reply) ~= 0 or length == 0 then return size .. reply end
   local span, from, max_bytes = struct.unpack(LOOKBACK, lookback)
-  local clock, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
+  local clock_and_guard, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
+  local clock = clock_of(clock_and_guard)
   local present = clock == 1 and latest or math.max(now, last)
   from = math.min(from, present - span)
   local missing, raw_created = 0, created

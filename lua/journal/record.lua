@@ -1,6 +1,6 @@
 #!lua
 -- Fast path: appends one undated event to an existing chunk in its normal state. The chunk has an event, this value type and
--- the server's clock, room, a low age and a sufficient retention. In all other states append does it, with the same frame.
+-- the server's clock, no guard, room, a low age and a sufficient retention. In all other states append does it, with the same frame.
 -- One atomic step for stamp, checks, bytes, header and expiry. It is separate from append to be cheap for many keys.
 -- KEYS  the open chunk
 -- ARGV  a frame without own times (16 bytes, stamp zero; f32 or f64, 8 bytes) · f64 retention, ms · f64 void after,
@@ -23,11 +23,11 @@ local function step(k, a, now)
   local key = KEYS[k]
   local before = redis.call("GETRANGE", key, "0", "64")
   if #before <= CHUNK_BYTES then return not_done() end
-  local format, value_type, clock, chunk_ms, created, last, retention = struct.unpack(CHUNK, before)
+  local format, value_type, clock_and_guard, chunk_ms, created, last, retention = struct.unpack(CHUNK, before)
   local flags = string.byte(inputs, a)
   local asked, void_after = struct.unpack(RECORD_LIMITS, inputs, a + RECORD_RETENTION_MS_AT)
   local stamp, value_end = now > last and now or last, value_type == 1 and a + (RECORD_VALUE_AT + 7) or a + (RECORD_VALUE_AT + 3)
-  if format ~= FORMAT or clock ~= 0 or flags ~= FORMAT * 16 + value_type or asked > retention
+  if format ~= FORMAT or clock_and_guard ~= 0 or flags ~= FORMAT * 16 + value_type or asked > retention
     or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
     return not_done()
   end

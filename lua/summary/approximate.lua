@@ -5,7 +5,7 @@
 -- KEYS  the open chunk; the summary is found beside it, like closed chunks (see closed-chunks)
 -- ARGV  1 known, without a chunk (see missing-bytes) · 2 lookback (see closed-chunks)
 -- Reply u32 bytes of the summary, 0 for none · the summary · then as in closed-chunks, without closed chunks after a summary
--- Law   A summary is returned if the open chunk continues it or has a higher number. In the second case the reader checks
+-- Law   A summary is returned if the open chunk continues it, or has a higher number and is not a first one. In the second case the reader checks
 --       that the chunks between them link.
 -- Cost  O(bytes answered), bounded like read-window
 -- @include journal/read-window
@@ -23,9 +23,9 @@ local function step(k, a, now)
         .. string.sub(summary, CHUNK_BIRTH_AT + 1, CHUNK_BIRTH_BEFORE_AT)
         .. string.sub(summary, CHUNK_BYTES + 1, CHUNK_BYTES + SUMMARY_FROM_MS_AT)
       local length, continued, from, bytes = missing_bytes(key, header, known)
-      local number = struct.unpack(CHUNK, header)
+      local number, birth_before = struct.unpack(CHUNK, header)
       local its_number = struct.unpack(CHUNK, summary)
-      if continued == 1 or number > its_number then
+      if continued == 1 or (number > its_number and birth_before ~= 0) then
         local reply = answer(0, now, header, length, "", continued, from, bytes)
         return struct.pack(SIZED, #summary) .. summary .. struct.pack(SIZED, #reply) .. reply
       end

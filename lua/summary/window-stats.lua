@@ -30,7 +30,8 @@ end
 local function gather(k, header, length, from, named, newest)
   local chunks, bytes, key, missing = {}, length, KEYS[k], 0
   while true do
-    local clock, chunk_ms, number, created, birth_before, latest = struct.unpack(CHUNK, header)
+    local clock_and_guard, chunk_ms, number, created, birth_before, latest = struct.unpack(CHUNK, header)
+    local clock = clock_of(clock_and_guard)
     table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
     if bytes > MAX_SERVER_BYTES and #chunks == 1 then
       return nil, refuse("TOO_LARGE", "the open chunk alone has " .. bytes .. " bytes; statistics inside Redis read at most "
@@ -103,8 +104,9 @@ local function window_stats(k, a, now)
   local header = redis.call("GETRANGE", KEYS[k], "0", CHUNK_LAST_BYTE_TEXT)
   if header == "" then return struct.pack(SERVER_ANSWER, 1, 0, 0, 0, now, 0) end
   if string.byte(header) ~= FORMAT then return struct.pack(SERVER_ANSWER, 6, 0, 0, 0, now, 0) end
-  local value_type, clock, birth, last, latest = struct.unpack(CHUNK, header)
-  local length = redis.call("STRLEN", KEYS[k])
+  local value_type, clock_and_guard, birth, birth_before, last, latest = struct.unpack(CHUNK, header)
+  local clock, length = clock_of(clock_and_guard), redis.call("STRLEN", KEYS[k])
+  if length == CHUNK_BYTES and birth_before == 0 then return struct.pack(SERVER_ANSWER, 1, 0, 0, 0, now, 0) end
   local function answer(status, missing, reach, rest)
     return struct.pack(SERVER_ANSWER, status, missing, 0, length, now, reach) .. header .. rest
   end

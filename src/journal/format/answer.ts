@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/journal.ts";
-import { type ChunkHeader, checkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
+import { type ChunkHeader, checkHeader, guardedUntilMs, HEADER_BYTES, isEmptyFirst, readHeader } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import type { ClosedChunks } from "./closed-chunks.ts";
 import { constants } from "./constants.ts";
@@ -31,6 +31,8 @@ export interface JournalAnswer {
   /** Length of the chunk in bytes. */
   length: number;
   header: ChunkHeader | undefined;
+  /** Appends that are void before this server time are refused, because they may be older than a delete. 0: none is. */
+  guardedUntilMs: number;
   /** One for each appended frame. */
   verdicts: Uint8Array;
   bytes: Uint8Array;
@@ -68,15 +70,35 @@ export function decodeAnswer(reply: Uint8Array): JournalAnswer {
   if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is truncated`);
   const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
   if (header && status !== STATUS.foreign) checkHeader(header);
+  const nowMs = view.getFloat64(layout.ANSWER_NOW_MS_AT, true);
+  const length = view.getUint32(layout.ANSWER_LENGTH_AT, true);
+  const verdicts = reply.subarray(verdictsFrom, bytesFrom);
+  if (header && isEmptyFirst(header, length)) return emptyAnswer(status, nowMs, header, verdicts);
   return {
     status,
     continued: view.getUint8(layout.ANSWER_CONTINUED_AT) === 1,
     from: view.getUint32(layout.ANSWER_FROM_AT, true),
-    nowMs: view.getFloat64(layout.ANSWER_NOW_MS_AT, true),
-    length: view.getUint32(layout.ANSWER_LENGTH_AT, true),
+    nowMs,
+    length,
     header,
-    verdicts: reply.subarray(verdictsFrom, bytesFrom),
+    guardedUntilMs: header ? guardedUntilMs(header) : 0,
+    verdicts,
     bytes: reply.subarray(bytesFrom),
+  };
+}
+
+/** The answer about the empty chunk that a delete leaves: there is no chunk, but a guard. */
+function emptyAnswer(status: number, nowMs: number, header: ChunkHeader, verdicts: Uint8Array): JournalAnswer {
+  return {
+    status,
+    continued: false,
+    from: 0,
+    nowMs,
+    length: 0,
+    header: undefined,
+    guardedUntilMs: guardedUntilMs(header),
+    verdicts,
+    bytes: NONE,
   };
 }
 
@@ -89,13 +111,16 @@ export function answerOf(
   wanted: boolean,
   known?: Known,
 ): JournalAnswer {
+  const header = chunk?.header;
+  if (header && isEmptyFirst(header, chunk!.length)) return emptyAnswer(status, nowMs, header, verdicts);
   const answer: JournalAnswer = {
     status,
     continued: false,
     from: 0,
     nowMs,
     length: chunk?.length ?? 0,
-    header: chunk?.header,
+    header,
+    guardedUntilMs: header ? guardedUntilMs(header) : 0,
     verdicts,
     bytes: NONE,
   };

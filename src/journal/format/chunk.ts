@@ -10,6 +10,8 @@ export interface ChunkHeader {
   valueType: number;
   /** 0 server clock, 1 event clock. */
   clock: number;
+  /** For how many ms after the creation requests from before a delete are void. lua/journal/chunk.lua states the rules. */
+  guardMs: number;
   chunkMs: number;
   number: number;
   createdMs: number;
@@ -26,7 +28,7 @@ export interface ChunkHeader {
 /** The part of a header that identifies a chunk and says when to close it. */
 export type ChunkSeen = Pick<
   ChunkHeader,
-  "clock" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
+  "clock" | "guardMs" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
 >;
 
 export const HEADER_BYTES = layout.CHUNK_BYTES;
@@ -36,10 +38,12 @@ const MAX_DATE_MS = 8.64e15;
 
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
+  const clockAndGuard = view.getUint16(layout.CHUNK_CLOCK_AND_GUARD_AT, true);
   return {
     format: view.getUint8(layout.CHUNK_FORMAT_AT),
     valueType: view.getUint8(layout.CHUNK_VALUE_TYPE_AT),
-    clock: view.getUint16(layout.CHUNK_CLOCK_AT, true),
+    clock: clockAndGuard % 2,
+    guardMs: clockAndGuard >>> 1,
     chunkMs: view.getUint32(layout.CHUNK_CHUNK_MS_AT, true),
     number: view.getFloat64(layout.CHUNK_NUMBER_AT, true),
     createdMs: view.getFloat64(layout.CHUNK_CREATED_MS_AT, true),
@@ -54,9 +58,10 @@ export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
 
 /** Throws CORRUPT for numbers that no chunk has, because readers calculate with them. */
 export function checkHeader(header: ChunkHeader): void {
-  const { number, valueType, clock, createdMs, lastStampMs, retentionMs } = header;
+  const { number, valueType, guardMs, createdMs, lastStampMs, retentionMs } = header;
   if (!Number.isSafeInteger(number) || number < 0) throw damaged(`its number is ${number}`);
-  if (valueType > 1 || clock > 1) throw damaged(`its value type is ${valueType}, its clock ${clock}`);
+  if (valueType > 1 || guardMs > constants.dedupeMs)
+    throw damaged(`its value type is ${valueType}, its guard ${guardMs} ms`);
   for (const time of [createdMs, lastStampMs, retentionMs])
     if (!(Math.abs(time) <= MAX_MS)) throw damaged(`a time of its header is ${time} ms`);
   if (!isSound(header)) throw damaged("the header of a chunk has an invalid time or length");
@@ -68,8 +73,8 @@ function damaged(what: string): OrielError {
 
 /** Whether a step can have written this header. Times outside the range of dates would make every window wrong. */
 export function isSound(header: ChunkHeader): boolean {
-  const { valueType, clock, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
-  if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < MAX_DATE_MS))
+  const { valueType, guardMs, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
+  if (valueType > 1 || guardMs > constants.dedupeMs || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < MAX_DATE_MS))
     return false;
   if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
   return [header.completeSinceMs, header.latestMs].every(
@@ -85,7 +90,7 @@ export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
   view.setUint8(layout.CHUNK_FORMAT_AT, header.format);
   view.setUint8(layout.CHUNK_VALUE_TYPE_AT, header.valueType);
-  view.setUint16(layout.CHUNK_CLOCK_AT, header.clock, true);
+  view.setUint16(layout.CHUNK_CLOCK_AND_GUARD_AT, header.clock + 2 * header.guardMs, true);
   view.setUint32(layout.CHUNK_CHUNK_MS_AT, header.chunkMs, true);
   view.setFloat64(layout.CHUNK_NUMBER_AT, header.number, true);
   view.setFloat64(layout.CHUNK_CREATED_MS_AT, header.createdMs, true);
@@ -95,6 +100,21 @@ export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
   view.setFloat64(layout.CHUNK_RETENTION_MS_AT, header.retentionMs, true);
   view.setFloat64(layout.CHUNK_COMPLETE_SINCE_MS_AT, header.completeSinceMs, true);
   view.setFloat64(layout.CHUNK_LATEST_MS_AT, header.latestMs, true);
+}
+
+/** End of the guard, server ms: appends that are void before it are refused. 0 without a guard. */
+export function guardedUntilMs({ createdMs, guardMs }: Pick<ChunkHeader, "createdMs" | "guardMs">): number {
+  return guardMs > 0 ? createdMs + guardMs : 0;
+}
+
+/** What is left of a guard that ends at `untilMs` in a chunk created at `createdMs`. */
+export function guardMsOf(untilMs: number, createdMs: number): number {
+  return Math.max(0, untilMs - createdMs);
+}
+
+/** Whether this is the empty chunk that a delete leaves: no chunk, for readers. */
+export function isEmptyFirst({ format, birthBefore }: ChunkHeader, lengthBytes: number): boolean {
+  return lengthBytes === HEADER_BYTES && birthBefore === 0 && format === constants.format;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   STATUS,
   VERDICT,
 } from "../format/answer.ts";
-import { type ChunkHeader, chunkMsOf, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
+import { type ChunkHeader, chunkMsOf, expiryOf, guardedUntilMs, guardMsOf, HEADER_BYTES, isEmptyFirst } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
 import { constants } from "../format/constants.ts";
 import { type Frame, hasOwnTimes } from "../format/frames.ts";
@@ -43,14 +43,15 @@ export const append: StepOfArguments<Append, JournalAnswer> = {
   ],
   decode: decodeAnswer,
   local(keys, key, input, nowMs) {
-    const chunk = keys.get(key) as ChunkBytes | undefined;
+    const found = keys.get(key) as ChunkBytes | undefined;
     const wanted = input.known !== "none";
     const known = input.known === "none" ? undefined : input.known;
     const sizeBytes = input.frames.reduce((sum, frame) => sum + frame.bytes.length, 0);
-    const status = chunk ? refusal(chunk, input, sizeBytes, nowMs) : isVoid(nowMs, input) ? STATUS.void : STATUS.done;
-    if (status !== STATUS.done) return answerOf(status, nowMs, chunk, new Uint8Array(0), wanted, known);
+    const chunk = found && isEmptyFirst(found.header, found.length) ? undefined : found;
+    const header = chunk ? chunk.header : freshHeader(input, nowMs, found?.header);
+    const status = refusal(header, input, (found?.length ?? 0) + sizeBytes, nowMs);
+    if (status !== STATUS.done) return answerOf(status, nowMs, found, new Uint8Array(0), wanted, known);
 
-    const header = chunk ? chunk.header : freshHeader(input, nowMs);
     const stampMs = Math.max(nowMs, header.lastStampMs);
     if (input.retentionMs > header.retentionMs) {
       header.completeSinceMs = Math.max(header.completeSinceMs, stampMs - header.retentionMs);
@@ -58,8 +59,9 @@ export const append: StepOfArguments<Append, JournalAnswer> = {
     }
     const verdicts = Uint8Array.from(input.frames, (frame) => judge(frame, header, stampMs, nowMs));
     const written = input.frames.filter((_, i) => verdicts[i] === VERDICT.written);
-    if (written.length === 0) return answerOf(STATUS.done, nowMs, chunk, verdicts, wanted, known);
+    if (written.length === 0) return answerOf(STATUS.done, nowMs, found, verdicts, wanted, known);
 
+    if (chunk && stampMs >= guardedUntilMs(header)) header.guardMs = 0;
     header.lastStampMs = stampMs;
     const writtenBytes = written.reduce((sum, frame) => sum + frame.bytes.length, 0);
     const target = chunk ?? new ChunkBytes(header, HEADER_BYTES + writtenBytes);
@@ -71,12 +73,12 @@ export const append: StepOfArguments<Append, JournalAnswer> = {
   },
 };
 
-function refusal(chunk: ChunkBytes, input: Append, sizeBytes: number, nowMs: number): number {
-  const { format, valueType, clock, createdMs, lastStampMs } = chunk.header;
+function refusal(header: ChunkHeader, input: Append, sizeBytes: number, nowMs: number): number {
+  const { format, valueType, clock, createdMs, lastStampMs } = header;
   if (format !== constants.format) return STATUS.foreign;
   if (valueType !== input.valueType || clock !== input.clock) return STATUS.mismatch;
-  if (isVoid(Math.max(nowMs, lastStampMs), input)) return STATUS.void;
-  if (chunk.length + sizeBytes > constants.fullBytes) return STATUS.full;
+  if (isVoid(Math.max(nowMs, lastStampMs), input) || input.voidAfterMs < guardedUntilMs(header)) return STATUS.void;
+  if (sizeBytes > constants.fullBytes) return STATUS.full;
   return nowMs - createdMs > constants.maxChunkAgeMs ? STATUS.old : STATUS.done;
 }
 
@@ -85,17 +87,20 @@ export function isVoid(stampMs: number, { voidAfterMs }: { voidAfterMs: number }
   return !(stampMs <= voidAfterMs && stampMs > voidAfterMs - constants.dedupeMs);
 }
 
-function freshHeader(input: Append, nowMs: number): ChunkHeader {
+/** The header of a first chunk, in the place of the empty one that a delete left, if there is one. */
+function freshHeader(input: Append, nowMs: number, empty: ChunkHeader | undefined): ChunkHeader {
+  const createdMs = empty ? Math.max(nowMs, empty.lastStampMs) : nowMs;
   return {
     format: constants.format,
     valueType: input.valueType,
     clock: input.clock,
+    guardMs: empty ? guardMsOf(guardedUntilMs(empty), createdMs) : 0,
     chunkMs: chunkMsOf(input.retentionMs),
-    number: nowMs,
-    createdMs: nowMs,
+    number: empty ? Math.max(nowMs, empty.number) : nowMs,
+    createdMs,
     birth: input.birth,
     birthBefore: 0,
-    lastStampMs: nowMs,
+    lastStampMs: createdMs,
     retentionMs: input.retentionMs,
     completeSinceMs: Number.NEGATIVE_INFINITY,
     latestMs: Number.NEGATIVE_INFINITY,

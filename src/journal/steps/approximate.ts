@@ -36,7 +36,8 @@ export const approximate: StepOfArguments<Lookback, SummaryRead> = {
     if (open?.header.format === constants.format && found && found.length >= FIXED_BYTES) {
       const { header, bytes } = found;
       const answer = answerOf(STATUS.done, nowMs, open, new Uint8Array(0), true, endOf(bytes));
-      const isContinued = answer.continued || open.header.number > header.number;
+      const isLater = open.header.number > header.number && open.header.birthBefore !== 0;
+      const isContinued = answer.continued || isLater;
       if (header.format === constants.summaryFormat && isContinued)
         return { answer: { ...answer, closedChunks: undefined }, summary: bytes };
     }

@@ -77,10 +77,8 @@ export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
     decode(reply) {
       const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);
       const rest = reply.subarray(layout.SIZED_BYTES + size);
-      return {
-        ...decodeAnswer(reply.subarray(layout.SIZED_BYTES, layout.SIZED_BYTES + size)),
-        closedChunks: rest.length === 0 ? undefined : decodeClosedChunks(rest),
-      };
+      const answer = decodeAnswer(reply.subarray(layout.SIZED_BYTES, layout.SIZED_BYTES + size));
+      return { ...answer, closedChunks: answer.header && rest.length > 0 ? decodeClosedChunks(rest) : undefined };
     },
     local(keys, key, input, nowMs) {
       const [inner, lookback] = partsOf(input);

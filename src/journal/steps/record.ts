@@ -63,8 +63,8 @@ export const record: PackedStep<RecordedEvent, RecordResult | undefined> = {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk || chunk.length <= HEADER_BYTES) return undefined;
     const { header } = chunk;
-    const { format, valueType, clock, createdMs } = header;
-    if (format !== constants.format || clock !== 0 || valueType !== event.valueType) return undefined;
+    const { format, valueType, clock, guardMs, createdMs } = header;
+    if (format !== constants.format || clock !== 0 || guardMs !== 0 || valueType !== event.valueType) return undefined;
     const stampMs = Math.max(nowMs, header.lastStampMs);
     if (event.retentionMs > header.retentionMs || isVoid(stampMs, event)) return undefined;
     if (nowMs - createdMs > constants.maxChunkAgeMs) return undefined;
@@ -85,5 +85,5 @@ export function frameOf({ valueType, producer, sequence, value }: RecordedEvent)
 }
 
 function seenOf(chunkMs: number, number: number, createdMs: number, birth: number, lastStampMs: number): ChunkSeen {
-  return { clock: 0, chunkMs, number, createdMs, birth, lastStampMs, latestMs: Number.NEGATIVE_INFINITY };
+  return { clock: 0, guardMs: 0, chunkMs, number, createdMs, birth, lastStampMs, latestMs: Number.NEGATIVE_INFINITY };
 }

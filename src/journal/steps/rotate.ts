@@ -1,7 +1,7 @@
 import { rotateScript } from "../../generated/scripts/journal.ts";
 import type { Operation } from "../../store/contract.ts";
 import { answerOf, decodeAnswer, type JournalAnswer, STATUS } from "../format/answer.ts";
-import { chunkMsOf, expiryOf } from "../format/chunk.ts";
+import { chunkMsOf, expiryOf, guardedUntilMs, guardMsOf } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
 import { constants } from "../format/constants.ts";
 
@@ -38,6 +38,7 @@ export const rotate: Operation<Rotate, JournalAnswer> = {
     const stampMs = Math.max(nowMs, header.lastStampMs);
     const next = new ChunkBytes({
       ...header,
+      guardMs: guardMsOf(guardedUntilMs(header), stampMs),
       chunkMs: chunkMsOf(header.retentionMs),
       number: header.number + 1,
       createdMs: stampMs,

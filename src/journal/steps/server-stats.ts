@@ -5,7 +5,7 @@ import type { Keyspace, Operation, Script } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
 import type { Closed } from "../../time.ts";
 import { STATUS } from "../format/answer.ts";
-import { needsOlder } from "../format/chunk.ts";
+import { isEmptyFirst, needsOlder } from "../format/chunk.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
 import { constants } from "../format/constants.ts";
 import { closedKey } from "./rotate.ts";
@@ -69,6 +69,7 @@ function statsOf(keys: Keyspace, key: string, input: ServerStats, closedCount: n
   if (!open) return answerOf(SERVER_STATUS.missing, nowMs);
   const { header } = open;
   if (header.format !== constants.format) return answerOf(SERVER_STATUS.foreign, nowMs);
+  if (isEmptyFirst(header, open.length)) return answerOf(SERVER_STATUS.missing, nowMs);
   if (header.valueType !== input.valueType || header.clock !== input.clock)
     return answerOf(SERVER_STATUS.mismatch, nowMs, open);
 

@@ -16,7 +16,7 @@ export async function deleteJournal(store: Store, key: string, reader: JournalRe
   await deleteChunks(store, key, reader);
   // Last, because a process can publish another summary while the journal exists.
   const summary = await store.run(read, summaryKey(key), "header");
-  if (summary.header) await deleteSeen(store, summaryKey(key), summary);
+  if (summary.header) await deleteSeen(store, summaryKey(key), summary, false);
 }
 
 async function deleteChunks(store: Store, key: string, reader: JournalReader): Promise<void> {
@@ -24,7 +24,7 @@ async function deleteChunks(store: Store, key: string, reader: JournalReader): P
   for (let round = 0; seen.header; round++) {
     if (round === MAX_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
     const { number, birth } = seen.header;
-    const result = await deleteSeen(store, key, seen);
+    const result = await deleteSeen(store, key, seen, true);
     // With another birth, the chunk was closed meanwhile and has a key of its own, or it is already deleted.
     const closed = result === DELETED.another ? await reader.closed(number) : undefined;
     await deleteClosed(store, key, reader, number - 1);
@@ -39,7 +39,7 @@ async function deleteClosed(store: Store, key: string, reader: JournalReader, ne
     const numbers = Array.from({ length: DELETED_AT_ONCE }, (_, i) => number - i);
     const seen = (await Promise.all(numbers.map((each) => reader.closed(each)))).filter((one) => one.header);
     if (seen.length === 0) return;
-    await Promise.all(seen.map((one) => deleteSeen(store, closedKey(key, one.header!.number), one)));
+    await Promise.all(seen.map((one) => deleteSeen(store, closedKey(key, one.header!.number), one, false)));
   }
 }
 
@@ -47,10 +47,16 @@ async function deleteClosed(store: Store, key: string, reader: JournalReader, ne
  * Deletes only a chunk of the same birth, because others may have begun a new journal. The request expires: after a
  * failover that undid it, a late copy would find the same birth with events recorded since.
  */
-async function deleteSeen(store: Store, key: string, { header, nowMs }: JournalAnswer): Promise<number> {
+async function deleteSeen(
+  store: Store,
+  key: string,
+  { header, nowMs }: JournalAnswer,
+  isOpen: boolean,
+): Promise<number> {
   const result = await store.run(deleteChunk, key, {
     birth: header!.birth,
     voidAfterMs: nowMs + constants.voidAfterMs,
+    isOpen,
   });
   if (result !== DELETED.void) return result;
   const late = `the deletion was sent more than ${constants.voidAfterMs} ms after the series was read`;

@@ -29,7 +29,9 @@ export class JournalWriter {
   readonly #time: ServerTime;
   #producer: number | undefined;
   #sequence = 0;
-  /** At the last answer the open chunk existed and was not too long. */
+  /** Appends that are void earlier were refused at the last answer, because they may be older than a delete. */
+  #guardedUntilMs = 0;
+  /** At the last answer the open chunk existed, had no guard and was not too long. */
   #isNormal = false;
   #rotation: Promise<void> | undefined;
   readonly #sealing: Sealing | undefined;
@@ -58,7 +60,7 @@ export class JournalWriter {
       sequence,
       value,
       retentionMs,
-      voidAfterMs: nowMs + constants.voidAfterMs,
+      voidAfterMs: this.#voidAfterMs(nowMs),
     };
   }
 
@@ -94,7 +96,7 @@ export class JournalWriter {
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
     // A wrong time makes the append void, so the event cannot count twice. Its answer has the server's time.
     nowMs ??= Math.floor(Date.now());
-    return this.#append(frames, nowMs + constants.voidAfterMs, known, lookback, batch.isDated);
+    return this.#append(frames, this.#voidAfterMs(nowMs), known, lookback, batch.isDated);
   }
 
   /**
@@ -102,7 +104,7 @@ export class JournalWriter {
    * tries again.
    */
   see({ header, length, nowMs }: Seen): void {
-    this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes;
+    this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes && header?.guardMs === 0;
     if (header && header.number > 0) this.#sealing?.closed(header.number - 1);
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
     const ageMs = nowMs - header.createdMs;
@@ -137,7 +139,7 @@ export class JournalWriter {
     isDated = false,
   ): Promise<JournalAnswer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
-    const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
+    let input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
     /** Number of attempts that may have run more than once. */
     let unsure = 0;
     // Only a refusal of dated events needs this number, so other appends create no closure.
@@ -150,6 +152,13 @@ export class JournalWriter {
     };
     let answer = await send();
     this.#time.learn(answer);
+    this.#guardedUntilMs = answer.guardedUntilMs;
+    // The call began before this process knew of a delete. It was not answered before that, so it may count after it.
+    while (answer.status === STATUS.void && answer.guardedUntilMs > input.voidAfterMs) {
+      input = { ...input, voidAfterMs: this.#voidAfterMs(answer.nowMs) };
+      answer = await send();
+      this.#guardedUntilMs = answer.guardedUntilMs;
+    }
     if (answer.status === STATUS.old) {
       await this.#rotate(answer.header!);
       answer = await send();
@@ -157,6 +166,10 @@ export class JournalWriter {
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
     if (isDated) answer.isOnlyCopy = unsure === 0;
     return answer;
+  }
+
+  #voidAfterMs(nowMs: number): number {
+    return Math.max(nowMs + constants.voidAfterMs, this.#guardedUntilMs);
   }
 
   /** Precedes an append. If it fails, the append was not sent. */

@@ -29,6 +29,7 @@ export function headerOf(valueType: number, lastStampMs: number): ChunkHeader {
   return {
     format: constants.format,
     valueType,
+    guardMs: 0,
     clock: 0,
     chunkMs: 1000,
     number: 5,

@@ -78,7 +78,7 @@ class Player {
       }
       case "delete": {
         const chunk = await bytesOf(keyOf(one.back));
-        const input = { birth: chunk ? readHeader(chunk).birth : 7, voidAfterMs: clock.nowMs };
+        const input = { birth: chunk ? readHeader(chunk).birth : 7, voidAfterMs: clock.nowMs, isOpen: one.back === 0 };
         return store.run(deleteChunk, keyOf(one.back), input);
       }
       case "remove":

@@ -164,6 +164,7 @@ class Player {
         return store.run(deleteChunk, closed(one.back), {
           birth: one.isRight ? (this.#seen?.birth ?? 0) : -1,
           voidAfterMs: clock.nowMs + one.voidInMs,
+          isOpen: one.back === 0,
         });
     }
   }

@@ -124,6 +124,7 @@ function checkKept({ keepers }: Calls, { fates }: Ledger, world: World): void {
 
 /** A deletion takes nothing that was recorded after it had been answered. */
 export function checkDeletions({ ledger, calls, world }: Stage): void {
+  ledger.isAcknowledged = (value) => calls.acknowledged.has(value);
   ledger.onDeleted = ({ origin }, values) => {
     const { deletions, name } = origin as Handle;
     const untilMs = Math.max(...deletions.map((one) => one.settledMs));

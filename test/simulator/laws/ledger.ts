@@ -14,6 +14,8 @@ export interface Fate {
   step: number;
   /** "lost": in the tail that a failover dropped. "deleted": it was in the journal when that was deleted. */
   state: "present" | "lost" | "deleted";
+  /** Of a deleted event: it was acknowledged before. */
+  wasAcknowledged?: boolean;
 }
 
 /** Watches one series in the server's own bytes, step by step, and remembers every event that ever got in. */
@@ -26,6 +28,7 @@ export class Ledger {
   latestMs = Number.NEGATIVE_INFINITY;
   /** Copies that sealing dropped. */
   droppedCopies = 0;
+  isAcknowledged: (value: number) => boolean = () => false;
   /** Called for each deletion with the step and the deleted values. */
   onDeleted: (step: Step, values: number[]) => void = () => {};
   readonly #world: World;
@@ -171,7 +174,9 @@ export class Ledger {
       for (const { value, atMs } of frame.events) {
         const known = this.fates.get(value);
         if (known && known.frame !== frame.id) this.#world.violation(`event ${value} is in two different frames`);
-        // A copy that arrives after a deletion is a new event of the new journal. No process can distinguish it.
+        // Of a call that was not answered yet, it counts after the deletion.
+        if (known?.state === "deleted" && known.wasAcknowledged)
+          this.#world.violation(`event ${value} was acknowledged and deleted, and is back`);
         if (known?.state !== "present") this.#present(value, frame.id, atMs, frame.stampMs);
       }
     this.chain();
@@ -229,8 +234,11 @@ export class Ledger {
     this.deletionCount++;
     this.#openBirth = 0;
     const values = eventsOf(chain).map((event) => event.value);
-    for (const value of this.#cutOff.splice(0)) this.fates.get(value)!.state = "deleted";
-    for (const value of values) this.fates.get(value)!.state = "deleted";
+    for (const value of [...this.#cutOff.splice(0), ...values]) {
+      const fate = this.fates.get(value)!;
+      fate.state = "deleted";
+      fate.wasAcknowledged = this.isAcknowledged(value);
+    }
     this.onDeleted(step, values);
   }
 
@@ -243,6 +251,8 @@ export class Ledger {
       chunk = parseEither(key, this.#bytesOf(version.value));
       this.#parsed.set(version, chunk);
     }
+    // What a delete leaves: a guard, and no journal.
+    if (chunk.birthBefore === 0 && chunk.frames.length === 0) return undefined;
     return chunk;
   }
 }
