@@ -1,5 +1,6 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
 import type { Handle } from "./handle.ts";
+import { DELETE_MUTATIONS } from "./mutations/delete-mutations.ts";
 import { LAST_FRAME_MUTATIONS } from "./mutations/last-frame-mutations.ts";
 import {
   chunkOf,
@@ -22,7 +23,6 @@ import {
   withoutNamesInSummaries,
   withReadersSpan,
 } from "./subject.ts";
-import { CALM } from "./world/network.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
   { rule: "readers recognise copies: never", suits: repeats, patch: withReadersSpan(0) },
@@ -114,24 +114,7 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     },
   },
-  {
-    rule: "a deletion takes the chunk that was seen: whichever is there",
-    // Copies of deletions that come while the writers have gone on.
-    conditions: {
-      isPlain: false,
-      weather: { ...CALM, repeated: 0.4, repeatedLateMs: 8_000 },
-      hasDeletes: true,
-      paceMs: 200,
-      writerCount: 4,
-      durationMs: 60_000,
-      failovers: 0,
-    },
-    operation: {
-      name: "journal/delete",
-      local: (real) => (keys, key, input: object, nowMs) =>
-        real(keys, key, { ...input, birth: chunkOf(keys, key)?.header.birth } as never, nowMs),
-    },
-  },
+  ...DELETE_MUTATIONS,
   {
     rule: "births must link from chunk to chunk: they all look alike to readers",
     suits: (plan) => failsOver(plan) || plan.hasDeletes,
