@@ -13,8 +13,8 @@ from read_blocks import BLOCK, events_of
 
 CHUNK = np.dtype(
     "u1,u1,<u2,<u4,<f8,<f8,<u4,<u4,<f8,<f8,<f8,<f8"
-)  # format, value type, clock, chunkMs, number, created, birth, birth before, last stamp, retention, complete since, latest
-CHUNK.names = "format type clock chunk_ms number created birth before last_stamp retention complete_since latest".split()
+)  # format, value type, clock and guard, chunkMs, number, created, birth, birth before, last stamp, retention, complete since, latest
+CHUNK.names = "format type clock_and_guard chunk_ms number created birth before last_stamp retention complete_since latest".split()
 FRAME = np.dtype([("kind", "u1"), ("zero", "u1"), ("count", "<u2"), ("name", "<u8"), ("since", "<u4")])
 # What follows the header of a sealed chunk (format 2), its totals of blocks, and ranges of names.
 SEALED = np.dtype(

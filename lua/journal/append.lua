@@ -9,7 +9,7 @@
 -- Reply answer; status 0 done, 2 mismatch, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
 --       verdicts: one per frame, 0 written, 1 late, 2 early
 -- Law   A call with a status above 0 has changed nothing. A repeated call repeats its frames, which readers count once.
---       What was written before a delete is not written after it, however late its copies (see chunk).
+--       Events written before a delete are not written after it, however late their copies (see chunk).
 --       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all. So all
 --       copies lie within the time in which readers recognise copies, whatever the clocks of server and caller do.
 -- Cost  O(bytes appended + bytes answered); a single frame without an answer: three commands and TIME

@@ -6,7 +6,7 @@
 -- Reply u8: 0 deleted, 1 no such chunk, 2 another birth, 3 void, nothing was changed
 -- Law   A repeated call deletes nothing else, except after a failover that undid the first. The chunk may then have grown
 --       under the same birth, so a late call would delete newer events. Void after bounds this time.
---       The empty chunk begins after all that was deleted, so that appends with a later void after are accepted at once. It
+--       The empty chunk begins after everything deleted, so that appends with a later void after are accepted at once. It
 --       outlasts its guard by a minute, in case the clock is set back.
 -- Cost  O(chunk)
 -- @include layouts/journal

@@ -190,7 +190,8 @@ export class Series {
 
   /**
    * Deletes all events. Events recorded meanwhile, here or elsewhere, may begin the series anew. Events that this process
-   * buffers under `onStoreError: "local"` are dropped: `store.on("error")` reports their number, `applied` "no".
+   * buffers under `onStoreError: "local"` are dropped: `store.on("error")` reports their number, `applied` "no". Events that were
+   * acknowledged before do not come back, however late a copy of their request arrives. For that, one key of 64 bytes stays for 80 s.
    */
   delete(): Promise<void> {
     return this.#place.run("delete", () => {

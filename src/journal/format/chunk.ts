@@ -74,7 +74,13 @@ function damaged(what: string): OrielError {
 /** Whether a step can have written this header. Times outside the range of dates would make every window wrong. */
 export function isSound(header: ChunkHeader): boolean {
   const { valueType, guardMs, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
-  if (valueType > 1 || guardMs > constants.dedupeMs || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < MAX_DATE_MS))
+  if (
+    valueType > 1 ||
+    guardMs > constants.dedupeMs ||
+    birth === 0 ||
+    !(chunkMs > 0) ||
+    !(retentionMs >= 1 && retentionMs < MAX_DATE_MS)
+  )
     return false;
   if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
   return [header.completeSinceMs, header.latestMs].every(
@@ -107,7 +113,7 @@ export function guardedUntilMs({ createdMs, guardMs }: Pick<ChunkHeader, "create
   return guardMs > 0 ? createdMs + guardMs : 0;
 }
 
-/** What is left of a guard that ends at `untilMs` in a chunk created at `createdMs`. */
+/** The guard of a chunk created at `createdMs` that ends at `untilMs`. */
 export function guardMsOf(untilMs: number, createdMs: number): number {
   return Math.max(0, untilMs - createdMs);
 }

@@ -10,7 +10,15 @@ import {
   STATUS,
   VERDICT,
 } from "../format/answer.ts";
-import { type ChunkHeader, chunkMsOf, expiryOf, guardedUntilMs, guardMsOf, HEADER_BYTES, isEmptyFirst } from "../format/chunk.ts";
+import {
+  type ChunkHeader,
+  chunkMsOf,
+  expiryOf,
+  guardedUntilMs,
+  guardMsOf,
+  HEADER_BYTES,
+  isEmptyFirst,
+} from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
 import { constants } from "../format/constants.ts";
 import { type Frame, hasOwnTimes } from "../format/frames.ts";

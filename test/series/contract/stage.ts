@@ -82,3 +82,10 @@ export async function expectExpiries({ keys, expiryOf, clock }: OpenStore, reten
     expect(expiryMs, key).toBeLessThanOrEqual(clock.nowMs + longest);
   }
 }
+
+/** A deletion leaves one key, which outlasts the time in which copies may come by a minute. */
+export async function expectGuardOnly({ keys, expiryOf, clock }: OpenStore): Promise<void> {
+  expect(await keys()).toEqual([`oriel:{${NAME}}`]);
+  const longest = constants.dedupeMs + constants.expirySlackMs;
+  expect(await expiryOf(`oriel:{${NAME}}`)).toBeLessThanOrEqual(clock.nowMs + longest);
+}

@@ -6,6 +6,7 @@ import type { OpenStore } from "./stores.ts";
 import { answersSuite } from "./suite-answers.ts";
 import { atOnceSuite } from "./suite-at-once.ts";
 import { clockSuite } from "./suite-clock.ts";
+import { deletedSuite } from "./suite-deleted.ts";
 import { policySuite } from "./suite-policies.ts";
 import { refusalSuite } from "./suite-refusals.ts";
 import { sealedSuite } from "./suite-sealed.ts";
@@ -41,5 +42,6 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     clockSuite(stage);
     refusalSuite(stage);
     sealedSuite(stage);
+    deletedSuite(stage);
   });
 }

@@ -251,7 +251,7 @@ export class Ledger {
       chunk = parseEither(key, this.#bytesOf(version.value));
       this.#parsed.set(version, chunk);
     }
-    // What a delete leaves: a guard, and no journal.
+    // A delete leaves a guard, and no journal.
     if (chunk.birthBefore === 0 && chunk.frames.length === 0) return undefined;
     return chunk;
   }
