@@ -18,6 +18,8 @@ export const constants = {
   CLAIMED_AT_A_TIME: 32,
   // Ids of done messages that are remembered.
   MAX_DEDUPE_IDS: 100_000,
+  // For so long the nonces of cancelled messages are remembered.
+  CANCELLED_MS: 600_000,
   // Ids of done messages are removed with every FORGET_AT results, and with fewer results every so many ms. A prime, so
   // that no periodic caller misses it every time.
   FORGET_AT: 16,
@@ -50,6 +52,8 @@ export const records = {
     ["firstPauseMs", "f64"],
     ["pauseFactor", "f64"],
     ["longestPauseS", "u32"],
+    // Random, and the same in all copies of the request that adds it.
+    ["nonce", "4"],
   ],
   COUNTS: [
     // Not yet due.

@@ -6,7 +6,8 @@
 --       since 1970 in decimal text, or "+" and ms from now
 -- Reply ADDED, u8 for each message
 -- Errors MISMATCH, CORRUPT; nothing was written
--- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, and ids earlier in this call.
+-- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, ids earlier in this call,
+--       and copies of cancelled messages (see move).
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log(stored messages))
 -- @include queue/layout
@@ -21,9 +22,17 @@ local function with_level(levels, level)
   return table.concat(sorted)
 end
 
+-- Until when each message is known as cancelled; false: none is.
+local function copies_among(times, items, known_until, now)
+  if tonumber(known_until or 0) < now then return false end
+  local members = {}
+  for i = 1, #items, 3 do members[#members + 1] = cancelled_member(items[i + 2], 0, items[i]) end
+  return redis.call("ZMSCORE", times, spread(members))
+end
+
 local function step(k, a, now)
   local times, messages, layout, items = KEYS[k], KEYS[k + 1], ARGV[a], cmsgpack.unpack(ARGV[a + 1])
-  local fields, remembered = { "@layout", "@seq", "@levels" }, {}
+  local fields, remembered = { "@layout", "@seq", "@levels", "@cancelled" }, {}
   for i = 1, #items, 3 do
     fields[#fields + 1] = ":" .. items[i]
     remembered[#remembered + 1] = "~" .. items[i]
@@ -34,10 +43,11 @@ local function step(k, a, now)
 
   local seq, old_levels, answers = seq_of(known[2]), levels_of(known[3], known[2]), {}
   if not seq then return damaged(messages, "its field @seq is not a number; if it is deleted, seqs start again") end
+  local copies = copies_among(times, items, known[4], now)
   local levels, first, scores, values, here = old_levels, math.huge, {}, {}, {}
   for i = 1, #ends do
     local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]
-    local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(DONE, now, 0))
+    local is_known = known[i + 4] or here[id] or (copies and copies[i]) or (ends[i] and tonumber(ends[i]) >= score_of(DONE, now, 0))
     answers[i] = is_known and ADDED_KNOWN_BYTE or ADDED_ADDED_BYTE
     if not is_known then
       here[id] = true

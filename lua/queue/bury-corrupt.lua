@@ -1,6 +1,6 @@
 -- An envelope of kind PAYLOAD_RAW: after its header come the bytes that were found instead of a message.
 local function raw_envelope(bytes)
-  return struct.pack(ENVELOPE, 1, 0, PAYLOAD_RAW, 0, 0, 0, 0) .. bytes
+  return struct.pack(ENVELOPE, 1, 0, PAYLOAD_RAW, 0, 0, 0, 0, "") .. bytes
 end
 
 -- Moves bytes that are not a message to the dead letters, under `id`.

@@ -6,6 +6,7 @@
 --   band 10   | a claimed message                  | ms: when the claim lapses     | member: the same
 --   band 11   | a dead message                     | ms: when it died              | member: the same
 --   band 12   | the id of a done message           | ms: until when it is known    | member: "~" and id
+--   band 12   | a cancelled message                | ms: until when it is known    | member: "^", its nonce and id
 --   +inf      | keeps the key                      |                               | member: empty
 -- messages: a hash
 --   :<id>     | seq, 14 digits, and the message: ENVELOPE and payload (layouts/queue.mjs). PAYLOAD_RAW is always dead
@@ -14,6 +15,7 @@
 --             | shards. It has the layout before another shard has a message
 --   @seq      | the last seq, us: max(last + 1, now), so that messages with equal times keep their order
 --   @levels   | priorities that were ever used, highest first
+--   @cancelled| until when the last cancelled message is known, ms; absent: none was cancelled
 --   @paused   | exists while the queue is paused
 local MAX_TEXTS = 1000
 local EVERY_LEVEL = "9876543210"
@@ -45,6 +47,12 @@ end
 
 local function id_of(member)
   return string.sub(member, SEQ_DIGITS + 1)
+end
+
+-- The member of a cancelled message, whose envelope begins after `at` bytes.
+local function cancelled_member(text, at, id)
+  local nonce = string.sub(text, at + ENVELOPE_NONCE_AT + 1, at + ENVELOPE_BYTES) .. "\0\0\0\0"
+  return "^" .. string.format("%02x%02x%02x%02x", string.byte(nonce, 1, 4)) .. id
 end
 
 -- Alternating members and scores of a band, up to a time.

@@ -5,7 +5,9 @@
 -- ARGV  1 layout · 2 id · 3 due time, as in queue/add; empty: cancel
 -- Reply MOVE, u8. Moved: or cancelled. A dead message can be cancelled, but not moved
 -- Errors MISMATCH, CORRUPT; nothing was written
--- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
+-- Law   A rescheduled message keeps its seq (its order among equal times) and its delivery count.
+--       A cancelled message does not come back: late copies of the request that added it are recognised for 10 min by its nonce.
+--       Its id is new for other requests.
 -- Cost  O(log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
@@ -22,6 +24,9 @@ local function step(k, a, now)
   if when == "" then
     redis.call("ZREM", times, member)
     redis.call("HDEL", messages, ":" .. id, "!" .. id)
+    local ends = now + CANCELLED_MS
+    redis.call("ZADD", times, text_of(score_of(DONE, ends, 0)), cancelled_member(known[1], SEQ_DIGITS, id))
+    redis.call("HSET", messages, "@cancelled", string.format("%.0f", ends))
     return MOVE_MOVED_BYTE
   end
   if band == DEAD then return MOVE_DEAD_BYTE end

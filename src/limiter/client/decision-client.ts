@@ -24,8 +24,11 @@ export interface LimiterRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Modes that may be sent again after a lost reply without counting twice. */
-const REPEATABLE: readonly number[] = [MODE.peek, MODE.block, MODE.reset, MODE.reserve, MODE.settle, MODE.release];
+/**
+ * Modes that may be sent again after a lost reply without counting twice. Blocks and resets are not among them: a late copy of one
+ * would undo a later one of the other.
+ */
+const REPEATABLE: readonly number[] = [MODE.peek, MODE.reserve, MODE.settle, MODE.release];
 const NO_TOKEN = "";
 
 type PreparedStep = [operation: PackedStep<DecideRequest, DecideReply>, ask: DecideRequest];

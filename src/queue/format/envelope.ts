@@ -4,6 +4,7 @@ import {
   ENVELOPE_FIRST_PAUSE_MS_AT,
   ENVELOPE_LONGEST_PAUSE_S_AT,
   ENVELOPE_MAX_DELIVERIES_AT,
+  ENVELOPE_NONCE_AT,
   ENVELOPE_PAUSE_FACTOR_AT,
   ENVELOPE_PAYLOAD_AT,
   ENVELOPE_PRIORITY_AT,
@@ -43,8 +44,24 @@ export function packEnvelope({ attempts, priority, backoff, payload }: Envelope)
   view.setFloat64(ENVELOPE_FIRST_PAUSE_MS_AT, backoff.firstMs);
   view.setFloat64(ENVELOPE_PAUSE_FACTOR_AT, backoff.factor);
   view.setUint32(ENVELOPE_LONGEST_PAUSE_S_AT, Math.ceil(backoff.longestMs / 1000));
+  view.setUint32(ENVELOPE_NONCE_AT, newNonce());
   bytes.set(content, ENVELOPE_BYTES);
   return bytes;
+}
+
+/** Nonces of a process begin at a random number. All copies of a request have the same ones, and other requests have others. */
+function newNonce(): number {
+  lastNonce ??= crypto.getRandomValues(new Uint32Array(1))[0]!;
+  lastNonce = (lastNonce + 1) >>> 0;
+  return lastNonce;
+}
+
+let lastNonce: number | undefined;
+
+/** The member of a cancelled message in `times`. The twin of cancelled_member in lua/queue/layout.lua. */
+export function cancelledMember(envelope: Uint8Array, id: string): string {
+  const bytes = Array.from({ length: 4 }, (_, i) => envelope[ENVELOPE_NONCE_AT + i] ?? 0);
+  return `^${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}${id}`;
 }
 
 /** Throws CORRUPT, with the reason, for bytes that no queue has written. */

@@ -28,6 +28,8 @@ export class Shard {
   /** Priorities that were ever used, highest first. */
   levels: number[] = [];
   isPaused = false;
+  /** Until when the last cancelled message is known. */
+  cancelledUntilMs = 0;
   #ownBytes = SHARD_BYTES;
 
   get sizeBytes(): number {

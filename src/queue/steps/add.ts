@@ -3,6 +3,7 @@ import { addScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
+import { cancelledMember } from "../format/envelope.ts";
 import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { messageBytes, publishDue, saveShard, shardAt } from "../format/shard.ts";
 
@@ -33,8 +34,10 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
     const shard = shardAt(keys, key, layout);
     const isRemembered = (id: string) => (shard.times.scoreOf(`~${id}`) ?? 0) >= scoreOf(DONE, nowMs, 0);
     const here = new Set<string>();
-    const isNew = messages.map(({ id }) => {
-      const isKnown = shard.messages.has(id) || isRemembered(id) || here.has(id);
+    const isCopy = (id: string, envelope: Uint8Array) =>
+      shard.cancelledUntilMs >= nowMs && shard.times.scoreOf(cancelledMember(envelope, id)) !== undefined;
+    const isNew = messages.map(({ id, envelope }) => {
+      const isKnown = shard.messages.has(id) || isRemembered(id) || here.has(id) || isCopy(id, envelope);
       here.add(id);
       return !isKnown;
     });

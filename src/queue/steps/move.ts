@@ -1,7 +1,8 @@
-import { CLAIMED, DEAD, MOVE } from "../../generated/layouts/queue.ts";
+import { CANCELLED_MS, CLAIMED, DEAD, DONE, MOVE } from "../../generated/layouts/queue.ts";
 import { moveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
+import { cancelledMember } from "../format/envelope.ts";
 import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
@@ -35,6 +36,8 @@ export const move: Operation<{ layout: string; id: string; when: DueTime | undef
     if (!when) {
       shard.times.delete(member);
       shard.delete(id);
+      shard.cancelledUntilMs = nowMs + CANCELLED_MS;
+      shard.times.set(cancelledMember(stored.envelope, id), scoreOf(DONE, shard.cancelledUntilMs, 0));
       return "moved";
     }
     const due = dueMs(when, nowMs);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { DelayQueue } from "../../../src/entries/index.ts";
 import { staged as stagedOn } from "../../harness/clock/staged.ts";
 import { type OpenStore, START_MS } from "../../harness/clock/stepped-stores.ts";
+import { repeatableStore } from "../../harness/repeatable-store.ts";
 import { Stage } from "./stage.ts";
 
 const YEAR_MS = 365 * 86_400_000;
@@ -148,6 +150,27 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.cancel("waits")).toBe(false);
       expect(await queue.counts()).toEqual({ waiting: 0, due: 0, claimed: 1, dead: 0, isPaused: false });
       expect(await queue.ack(claimed[1]!)).toBe(true);
+    });
+
+    test("a late copy of an add changes nothing after its message was cancelled; a new add of the id counts", async () => {
+      const { store, repeatAll } = repeatableStore(stage().store);
+      const sender = new DelayQueue<number>(store, "mail", stage().opened.modes, stage().timers);
+      const { queue, handed, listen } = listening();
+      await Promise.all([sender.add(1, { id: "a" }), sender.add(2, { id: "b", delay: "1s" }), sender.add(3)]);
+      await sender.addBulk([4, 5].map((payload) => ({ payload, id: `${payload}`, delay: "1s" })));
+      const ids = (await queue.peek({ limit: 10 })).map(({ id }) => id);
+      expect(ids).toHaveLength(5);
+      for (const id of ids) expect(await queue.cancel(id)).toBe(true);
+      for (const laterMs of [0, 1, 60_000, 500_000]) {
+        await stage().advance(laterMs);
+        await repeatAll();
+        expect(await queue.counts()).toMatchObject({ waiting: 0, due: 0, claimed: 0, dead: 0 });
+      }
+      expect(await queue.add(6, { id: "a" })).toEqual({ id: "a", isNew: true });
+      await repeatAll();
+      listen();
+      await stage().settle();
+      expect(handed.map(([payload]) => payload)).toEqual([6]);
     });
 
     test("rescheduling a message to earlier wakes a sleeping worker, to later delays it", async () => {

@@ -29,7 +29,7 @@ afterAll(async () => {
   await memory?.close();
 });
 
-const layout = fc.oneof({ weight: 30, arbitrary: fc.constant("1|1") }, fc.constant("1|2"));
+const layout = fc.oneof({ weight: 30, arbitrary: fc.constant("2|1") }, fc.constant("2|2"));
 const id = fc.constantFrom("a", "b", "c", "d", "0", "~a", "@seq", ":", "!", "é𝄞", "", "x".repeat(200));
 const ms = fc.oneof(fc.constantFrom(0, 1, 2, 5, 1000), fc.nat(20));
 const when = fc.oneof(
@@ -41,6 +41,7 @@ const message = fc.record({
   when,
   limit: fc.constantFrom(1, 2, 3, 0, 200),
   priority: fc.constantFrom(0, 0, 0, 5, 9),
+  nonce: fc.constantFrom<number[]>([0, 0, 0, 1], [255, 0, 9, 0]),
   payload: fc.uint8Array({ maxLength: 5 }),
 });
 const verb = fc.constantFrom(...(["done", "retry", "dead", "release", "corrupt"] as const));
@@ -60,10 +61,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         (store, nowMs) =>
           store.run(add, KEY, {
             layout,
-            messages: messages.map(({ id, when, limit, priority, payload }) => ({
+            messages: messages.map(({ id, when, limit, priority, nonce, payload }) => ({
               id,
               when: whenAt(when, nowMs),
-              envelope: Uint8Array.of(limit, priority, ...payload),
+              envelope: Uint8Array.of(limit, priority, ...new Uint8Array(22), ...nonce, ...payload),
             })),
           }),
     ),
@@ -139,7 +140,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(layout, fc.boolean()).map(
     ([layout, isPaused]): Step =>
       (store) =>
-        store.run(pause, KEY, { layout, isPaused: isPaused && layout === "1|1" }),
+        store.run(pause, KEY, { layout, isPaused: isPaused && layout === "2|1" }),
   ),
   layout.map(
     (layout): Step =>

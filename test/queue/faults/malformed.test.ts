@@ -16,7 +16,7 @@ const GOOD = ["0", "1", "2"];
 
 /** An envelope as a queue writes it, with the given changes. */
 function envelope(content: string | Buffer, { attempts = 5, priority = 0, kind = 1, factor = 2 } = {}): Buffer {
-  const bytes = Buffer.alloc(24);
+  const bytes = Buffer.alloc(28);
   bytes.set([attempts, priority, kind]);
   bytes.writeDoubleBE(1000, 4);
   bytes.writeDoubleBE(factor, 12);
@@ -202,7 +202,7 @@ test("the field @layout is missing: CORRUPT; of another format: MISMATCH", async
   const queue = await setUp();
   await client.hset(MESSAGES, "@layout", "\xff");
   await expect(queue.claim()).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(MESSAGES) });
-  await client.hset(MESSAGES, "@layout", "2|1");
+  await client.hset(MESSAGES, "@layout", "3|1");
   await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
 });
 
