@@ -1,4 +1,4 @@
-// The exports, pinned with their arity by test/kernel/wasm.test.ts. README.md draws the memory map.
+// The exports, pinned with their arity by test/kernel/wasm.slow.test.ts. README.md draws the memory map.
 
 export { mask32, mask64 } from "./mask";
 export { heapBase, vectorBytes } from "./memory";

@@ -41,7 +41,7 @@ function ensure({ title, variable, find, packages, unpack, formula, isRequired =
   const byHand = formula ? `, or install it yourself (macOS: brew install ${formula.join(" ")})` : "";
   console.error(
     `The tests use ${title}: none was found, and it could not be unpacked from Debian's packages.\n` +
-      `Name one in ${variable}, let ORIEL_INSTALL=1 npm test install it with apt or brew${byHand}.`,
+      `Name one in ${variable}, let ORIEL_INSTALL=1 npm run test:all install it with apt or brew${byHand}.`,
   );
   if (isRequired) process.exit(1);
 }

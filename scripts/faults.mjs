@@ -9,13 +9,13 @@ const folder = mkdtempSync(join(tmpdir(), "oriel-faults-"));
 const tally = join(folder, "tally");
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
 const tests = [
-  "test/simulator/faults.test.ts",
+  "test/simulator/faults.slow.test.ts",
   "test/counter/simulator",
   "test/counter/faults",
   "test/faults",
-  "test/drain/faults/killed.test.ts",
-  "test/queue/schedules.test.ts",
-  "test/queue/storms.test.ts",
+  "test/drain/faults/killed.sql.test.ts",
+  "test/queue/schedules.own.slow.test.ts",
+  "test/queue/storms.slow.test.ts",
   "test/storm",
 ];
 const run = spawnSync(process.execPath, [vitest, "run", ...tests, ...process.argv.slice(2)], {

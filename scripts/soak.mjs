@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const folder = mkdtempSync(join(tmpdir(), "oriel-soak-"));
 const tally = join(folder, "tally");
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-const run = spawnSync(process.execPath, [vitest, "run", "test/soak/soak.test.ts", ...process.argv.slice(2)], {
+const run = spawnSync(process.execPath, [vitest, "run", "test/soak/soak.own.slow.test.ts", ...process.argv.slice(2)], {
   stdio: "inherit",
   env: { ...process.env, ORIEL_SOAK_SECONDS: process.env.ORIEL_SOAK_SECONDS ?? "600", ORIEL_TALLY: tally },
 });

@@ -30,7 +30,7 @@ local function step(k, a, now)
   local before = redis.call("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
   local length, continued, from, bytes = 0, 0, 0, ""
   local format, value_type, clock_and_guard, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
-  local clock, guard_end = asked_clock, 0
+  local clock, guard_end = asked_clock, -math.huge
   if before ~= "" then
     length, continued, from, bytes = missing_bytes(key, before, known)
     format, value_type, clock_and_guard, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =

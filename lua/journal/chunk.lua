@@ -9,10 +9,10 @@ local function clock_of(clock_and_guard)
 end
 
 local function guarded_until(created, clock_and_guard)
-  return clock_and_guard > 1 and created + math.floor(clock_and_guard / 2) or 0
+  return clock_and_guard > 1 and created + math.floor(clock_and_guard / 2) or -math.huge
 end
 
--- `ending` of the guard, 0 without one.
+-- `ending`: the end of the guard, -inf without one.
 local function clock_and_guard_of(clock, created, ending)
   return clock + 2 * math.max(0, ending - created)
 end

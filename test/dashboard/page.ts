@@ -10,7 +10,8 @@ import { until } from "../harness/until.ts";
 export function inChromium(tests: (browser: () => Promise<Browser>) => void): void {
   const executablePath = findChromium();
   if (!executablePath) {
-    describe("Chromium", () => test.skip("not run: none found (ORIEL_CHROMIUM, PATH) nor unpacked by npm test"));
+    describe("Chromium", () =>
+      test.skip("not run: none found (ORIEL_CHROMIUM, PATH) nor unpacked by npm run test:all"));
     return;
   }
   const launch = oncePerFile(async () => {

@@ -189,7 +189,7 @@ export const SILENT: Record<string, string> = {
   "Counters.close": "waits for added events, whose calls reject",
   "DrainService.drainOnce": "reports shards that it could not drain in its result and to its listeners",
   "DrainService.on": "asks no store",
-  "DrainService.start": "asks the table only: test/drain/faults/database-away.test.ts",
+  "DrainService.start": "asks the table only: test/drain/faults/database-away.sql.test.ts",
   "DrainService.stop": "what it cannot give back ends with its lease",
   "FleetMetrics.on": "asks no store",
   "FleetMetrics.metric": "asks no store",

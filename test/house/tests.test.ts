@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { PARTS } from "../../scripts/test/parts.mjs";
 import { sourceFiles } from "./sources.ts";
 
 const files = sourceFiles(["test"], [".ts"]);
@@ -9,5 +10,18 @@ describe("the files that tests share", () => {
     const hook = /^(before|after)(All|Each)\(/m;
     expect(helpers.length).toBeGreaterThan(100);
     expect(helpers.filter(({ text }) => hook.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("the test files", () => {
+  it("belong to a part by their names, so that none is left out", () => {
+    const named = new RegExp(
+      `^[^.]+(\\.own)?(\\.(${Object.keys(PARTS)
+        .filter((part) => part !== "core")
+        .join("|")}))?\\.test\\.ts$`,
+    );
+    const names = files.map(({ path }) => path).filter((path) => path.endsWith(".test.ts"));
+    expect(names.length).toBeGreaterThan(200);
+    expect(names.filter((path) => !named.test(path.slice(path.lastIndexOf("/") + 1)))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../scripts/find-programs.mjs";
 import { oncePerFile } from "../harness/ends.ts";
-import { isWanted } from "../harness/quick.ts";
+import { isWanted } from "../harness/rows.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -53,7 +53,7 @@ const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: strin
     : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
 };
 
-/** `npm run test:servers` runs the suites over each server in each form instead. */
+/** `npm run test:all -- forms` runs the suites over each server in each form instead. */
 const chosen = process.env.ORIEL_STORES === "servers" ? { memory: "memory" as const, ...serverForms() } : all;
 const names = Object.keys(chosen).filter(isWanted);
 export const servers: typeof all = Object.fromEntries(names.map((name) => [name, chosen[name]!]));

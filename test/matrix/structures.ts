@@ -83,7 +83,7 @@ export const structures = structuresOf({
     make: (options) => new LocalSeries(options),
   },
   limiter: {
-    // "allow" and "deny" differ from `localDecisions()` only while a store is out of reach: limiter/away.test.ts.
+    // "allow" and "deny" differ from `localDecisions()` only while a store is out of reach: limiter/away.slow.test.ts.
     modes: { onStoreError: ["throw", "local"] },
     optionsOf: (modes) => (modes.onStoreError === "local" ? { ...modes, onStoreError: localDecisions() } : modes),
     elsewhere: {
@@ -151,8 +151,8 @@ export const structures = structuresOf({
       counters: ALL_ROWS,
       lock: ALL_ROWS,
       every: LOCAL,
-      cycleTimeout: `${LOCAL}: drain/states.test.ts`,
-      sqlTimeout: "of the database: drain/outages.test.ts",
+      cycleTimeout: `${LOCAL}: drain/states.sql.test.ts`,
+      sqlTimeout: "of the database: drain/outages.sql.test.ts",
     },
     make: (options) => new DrainService({ counters: undefined, sink: undefined, ...options } as never),
   },
@@ -179,7 +179,7 @@ export const structures = structuresOf({
       prefix: "part of every key, whatever it is: store/keys.test.ts",
       maxPendingBytes: BOUND,
       onWarning: "reads only: store/warnings.test.ts",
-      tls: "of the connection: managed/tls.test.ts",
+      tls: "of the connection: managed/tls.slow.test.ts",
       registry: "on in every row; off, it adds no call: registry/announcements.test.ts",
     },
     make: (options) => redisStore("redis://127.0.0.1", options),

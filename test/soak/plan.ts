@@ -20,7 +20,7 @@ export interface SoakPlan {
   scripts?: Record<string, Script>;
 }
 
-/** `npm test`: small, with every part. */
+/** `npm run test:all`: small, with every part. */
 export const SHORT: SoakPlan = {
   seconds: 14,
   minEvents: 2000,

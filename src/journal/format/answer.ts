@@ -31,7 +31,7 @@ export interface JournalAnswer {
   /** Length of the chunk in bytes. */
   length: number;
   header: ChunkHeader | undefined;
-  /** Appends that are void before this server time are refused, because they may be older than a delete. 0: none is. */
+  /** Appends that are void before this server time are refused, because they may be older than a delete. -Infinity: none is. */
   guardedUntilMs: number;
   /** One for each appended frame. */
   verdicts: Uint8Array;
@@ -81,7 +81,7 @@ export function decodeAnswer(reply: Uint8Array): JournalAnswer {
     nowMs,
     length,
     header,
-    guardedUntilMs: header ? guardedUntilMs(header) : 0,
+    guardedUntilMs: header ? guardedUntilMs(header) : Number.NEGATIVE_INFINITY,
     verdicts,
     bytes: reply.subarray(bytesFrom),
   };
@@ -120,7 +120,7 @@ export function answerOf(
     nowMs,
     length: chunk?.length ?? 0,
     header,
-    guardedUntilMs: header ? guardedUntilMs(header) : 0,
+    guardedUntilMs: header ? guardedUntilMs(header) : Number.NEGATIVE_INFINITY,
     verdicts,
     bytes: NONE,
   };

@@ -108,9 +108,9 @@ export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
   view.setFloat64(layout.CHUNK_LATEST_MS_AT, header.latestMs, true);
 }
 
-/** End of the guard, server ms: appends that are void before it are refused. 0 without a guard. */
+/** End of the guard, server ms: appends that are void before it are refused. -Infinity without a guard. */
 export function guardedUntilMs({ createdMs, guardMs }: Pick<ChunkHeader, "createdMs" | "guardMs">): number {
-  return guardMs > 0 ? createdMs + guardMs : 0;
+  return guardMs > 0 ? createdMs + guardMs : Number.NEGATIVE_INFINITY;
 }
 
 /** The guard of a chunk created at `createdMs` that ends at `untilMs`. */

@@ -30,7 +30,7 @@ export class JournalWriter {
   #producer: number | undefined;
   #sequence = 0;
   /** Appends that are void earlier were refused at the last answer, because they may be older than a delete. */
-  #guardedUntilMs = 0;
+  #guardedUntilMs = Number.NEGATIVE_INFINITY;
   /** At the last answer the open chunk existed, had no guard and was not too long. */
   #isNormal = false;
   #rotation: Promise<void> | undefined;

@@ -21,7 +21,8 @@ export interface PrometheusServer {
 
 function programs() {
   const found = findPrometheus();
-  if (!found) throw new Error("no Prometheus found; `npm test` makes one available, ORIEL_PROMETHEUS names one");
+  if (!found)
+    throw new Error("no Prometheus found; `npm run test:all` makes one available, ORIEL_PROMETHEUS names one");
   return found;
 }
 

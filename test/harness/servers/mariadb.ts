@@ -22,7 +22,8 @@ const TABLES = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysq
 /** Starts a new MariaDB and waits until it answers. The caller stops it. */
 export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<MariadbServer> {
   const found = findMariadb();
-  if (!found) throw new Error("no MariaDB found; `npm test` makes one available, ORIEL_MARIADB_SERVER names one");
+  if (!found)
+    throw new Error("no MariaDB found; `npm run test:all` makes one available, ORIEL_MARIADB_SERVER names one");
   const { server, share, env } = found;
   const user = serverUser();
   const { folder, remove } = serverFolder("oriel-mariadb-", user);

@@ -21,7 +21,8 @@ export interface PostgresOptions {
 /** Starts a new PostgreSQL and waits until it answers. The caller stops it. */
 export async function startPostgres({ settings = [] }: PostgresOptions = {}): Promise<PostgresServer> {
   const found = findPostgres();
-  if (!found) throw new Error("no PostgreSQL found; `npm test` makes one available, ORIEL_POSTGRES_BIN names one");
+  if (!found)
+    throw new Error("no PostgreSQL found; `npm run test:all` makes one available, ORIEL_POSTGRES_BIN names one");
   const user = serverUser();
   const { folder, remove } = serverFolder("oriel-postgres-", user);
   const data = join(folder, "data");

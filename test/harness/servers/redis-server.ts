@@ -36,7 +36,7 @@ export interface RedisServerOptions {
 
 /**
  * What stands before each server that `startRedis` starts meanwhile. So the suites of one file run on another kind of server
- * (test/store/lua54/twins.test.ts).
+ * (test/store/lua54/twins.slow.test.ts).
  */
 export const front: { start?: ((url: string) => Promise<{ url: string; stop(): Promise<void> }>) | undefined } = {};
 

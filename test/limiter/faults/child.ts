@@ -11,7 +11,7 @@ import {
 } from "../../../src/entries/index.ts";
 
 /**
- * One process of processes.test.ts: for each message "policy id", makes its calls, half of them in one turn and the rest in
+ * One process of processes.slow.test.ts: for each message "policy id", makes its calls, half of them in one turn and the rest in
  * turns of five, without waiting for answers, and prints how many passed.
  */
 const [url = "", calls = "0", limit = "0", skewMs = "0"] = process.argv.slice(2);

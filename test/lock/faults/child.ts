@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { Lock, redisStore } from "../../../src/entries/index.ts";
 
 /**
- * One process of processes.test.ts. As "hold" it takes the lock once, and prints the state of its hold on request.
+ * One process of processes.slow.test.ts. As "hold" it takes the lock once, and prints the state of its hold on request.
  * Otherwise it takes the lock repeatedly and writes under its fence to a resource that checks fences: a write with a lower
  * fence than the last is refused. Each hold writes twice. A second write is marked if the holder could still prove its lease
  * afterwards.

@@ -3,7 +3,7 @@ import { findValkey } from "../../../scripts/find-programs.mjs";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { oncePerFile } from "../../harness/ends.ts";
-import { isWanted } from "../../harness/quick.ts";
+import { isWanted } from "../../harness/rows.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startSentinel } from "../../harness/servers/sentinel.ts";
@@ -86,7 +86,7 @@ const every: Record<string, (() => Promise<OpenStore>) | string> = {
   "redis over HTTP": onRedis(overHttp),
   "valkey, ioredis 6": valkey
     ? onValkey(valkey)
-    : "no valkey-server found; `npm test` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
+    : "no valkey-server found; `npm run test:all` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
 };
 const names = Object.keys(every).filter(isWanted);
 export const allStores = Object.fromEntries(names.map((name) => [name, every[name]!]));

@@ -8,7 +8,7 @@ import { startRedis } from "../harness/servers/redis-server.ts";
 
 const PROGRAM = fileURLToPath(new URL("locked_window.py", import.meta.url));
 const python = findPython("numpy");
-if (!python) console.log("skipped: exchange with NumPy: no Python with NumPy; `npm test` unpacks one");
+if (!python) console.log("skipped: exchange with NumPy: no Python with NumPy; `npm run test:all` unpacks one");
 const SPAN_MS = 60_000;
 
 describe.skipIf(!python)("a window shared with a NumPy program", () => {

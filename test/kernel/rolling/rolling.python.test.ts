@@ -107,7 +107,7 @@ for closed in ("right", "both"):
     print(json.dumps(rolling.quantile(given["p"] / 100).tolist()))
 `;
 const python = findPython("pandas");
-if (!python) console.warn("skipped: no Python with pandas; `npm test` unpacks one");
+if (!python) console.warn("skipped: no Python with pandas; `npm run test:all` unpacks one");
 
 test.runIf(python)("pandas has the same answers over time, also for events of one time", () => {
   const random = randomOf(9);

@@ -7,7 +7,7 @@ test("the policy of CONTRIBUTING.md answers like its oracle, in memory and in Re
   const { node, vitest } = patchedCopy("test/contributing/policy/idle-window.patch");
   await node("scripts/build-scripts.mjs");
   const report = await vitest(
-    "test/limiter/contract/oracle.test.ts",
+    "test/limiter/contract/oracle.slow.test.ts",
     "test/limiter/contract/twins.test.ts",
     "-t",
     "idle-window|both forms",

@@ -4,7 +4,7 @@ import { playSchedule } from "./schedule.ts";
 
 const MAX_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 400);
 
-/** `npm test` takes the first few, which fail at once; `npm run faults` takes them all. */
+/** `npm run test:all` takes the first few, which fail at once; `npm run faults` takes them all. */
 const isFaultsRun = process.env.ORIEL_SEEDS !== undefined;
 const rules = isFaultsRun ? MUTATIONS : MUTATIONS.slice(0, 4);
 

@@ -39,7 +39,7 @@ const python = findPython("numpy");
 const redisCli = findRedisCli();
 const isThere = python !== undefined && redisCli !== undefined;
 if (!isThere)
-  console.warn("skipped: the Python reader: no Python with NumPy, or no redis-cli; `npm test` unpacks them");
+  console.warn("skipped: the Python reader: no Python with NumPy, or no redis-cli; `npm run test:all` unpacks them");
 
 describe.runIf(isThere)("a short Python program reads the journal in Redis", () => {
   let server: RedisServer;

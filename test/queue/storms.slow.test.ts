@@ -19,7 +19,7 @@ test(`${count} storms from seed ${first}: no accepted message is lost or held tw
   expect(all).toHaveLength(count);
 });
 
-/** `npm test` takes the first one; `npm run faults` takes them all. */
+/** `npm run test:all` takes the first one; `npm run faults` takes them all. */
 const broken = MUTATIONS.slice(0, ORIEL_SEEDS === undefined ? 1 : MUTATIONS.length);
 
 test.each(broken.map((mutation) => [mutation.rule, mutation] as const))(
