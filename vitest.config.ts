@@ -27,8 +27,10 @@ const parts = process.env.ORIEL_PARTS?.split(",") ?? Object.keys(PARTS);
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000, // more than a slow server is waited for, which then says what did not start
+    // Only a test that hangs takes this long, on any machine.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000 } },
     maxWorkers: 4, // of two cores, a third of which stand still while tests wait
     sequence: { sequencer: LongestFirst },
     setupFiles: ["test/harness/setup.ts"],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { benchOutage, SMALL_OUTAGE } from "../../bench/outage.ts";
 import { OUTAGE_RIVALS } from "../../bench/rivals/outage.ts";
 
-test("outage: one checked line per limiter and store", { timeout: 120_000 }, async () => {
+test("outage: one checked line per limiter and store", async () => {
   const able = OUTAGE_RIVALS.filter((rival) => {
     const reason = rival.missing();
     if (reason) console.warn(`skipped: ${rival.name}: ${reason}`);

@@ -28,7 +28,7 @@ function columnOf(report: Report, name: string): number[] {
   return report.rows.map((row) => Number(row[name]));
 }
 
-test("processes: one line per rival, and every event of every process is counted", { timeout: 120_000 }, async () => {
+test("processes: one line per rival, and every event of every process is counted", async () => {
   const report = await benchProcesses(server.url, SMALL_PROCESSES);
   const able = RIVALS.filter((rival) => !rival.missing()).map(({ name }) => name);
   expect(report.rows.map(({ rival }) => rival)).toEqual(able);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { benchRuntimes, SMALL_RUNTIMES } from "../../bench/runtimes.ts";
 import { programs } from "../runtimes/programs.ts";
 
-test("the bench of runtimes", { timeout: 120_000 }, async () => {
+test("the bench of runtimes", async () => {
   const { rows, notes } = await benchRuntimes(SMALL_RUNTIMES);
   const runtimes = new Set(rows.map(({ runtime }) => runtime));
   for (const name of ["Node 24", "Deno", "Bun", "Chromium"]) if (programs[name]) expect(runtimes, name).toContain(name);

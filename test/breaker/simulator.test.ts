@@ -100,9 +100,7 @@ async function play(moves: readonly Move[], options: Partial<BreakerOptions>) {
   return { stage, breakers, ended };
 }
 
-test("every call is counted once under lost, doubled, late and slow steps, deaths and stepped clocks", {
-  timeout: 120_000,
-}, async () => {
+test("every call is counted once under lost, doubled, late and slow steps, deaths and stepped clocks", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { maxLength: 60 }), async (moves) => {
       const { breakers, ended } = await play(moves, { failures: 1_000_000 });
@@ -114,9 +112,7 @@ test("every call is counted once under lost, doubled, late and slow steps, death
   );
 });
 
-test("after any faults all processes call a healthy service again within cooldown, lease and 100 ms", {
-  timeout: 120_000,
-}, async () => {
+test("after any faults all processes call a healthy service again within cooldown, lease and 100 ms", async () => {
   let opened = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 60 }), fc.constantFrom(1, 2), async (moves, probes) => {

@@ -91,9 +91,7 @@ test("a delivery that no replica has is not acknowledged, and the next primary d
   await until("it is found", async () => (await w0.pending("w0")).length === 0);
 });
 
-test("the stream's primary is killed with entries that no replica had: each remaining entry counts once", {
-  timeout: 120_000,
-}, async () => {
+test("the stream's primary is killed with entries that no replica had: each remaining entry counts once", async () => {
   const { cluster, raw } = await open(2);
   const primary = await primaryOf(cluster, "flow");
   const name = await nameElsewhere(cluster, primary.index);

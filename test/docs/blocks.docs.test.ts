@@ -56,12 +56,12 @@ test("each JSON block is JSON", () => {
   for (const { page, line, code } of json) expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow();
 });
 
-test("the programs compile under the strictest flags", { timeout: 120_000 }, () => {
+test("the programs compile under the strictest flags", () => {
   expect(typeErrors(programs)).toEqual([]);
 });
 
 describe.runIf(programs.length > 0)("a program ends without an error and prints what its page says", () => {
-  test.concurrent.each(programs)("$name", { timeout: 120_000 }, (program) => {
+  test.concurrent.each(programs)("$name", (program) => {
     const database = programs.indexOf(program) % CONCURRENT;
     const ran = lanes[database]!.then(async () => {
       for (let attempt = 1; !(await ranOn(program, database, attempt === MAX_ATTEMPTS)); attempt++);
@@ -102,7 +102,7 @@ async function ended(program: Program, env: Record<string, string>) {
   });
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
   if (!program.serves) return { status: await closed, stdout, stderr };
-  await until("the program listens", async () => child.exitCode !== null || (await listens(Number(env.PORT))), 30_000);
+  await until("the program listens", async () => child.exitCode !== null || (await listens(Number(env.PORT))));
   const status = child.exitCode ?? 0;
   child.kill("SIGKILL");
   await closed;

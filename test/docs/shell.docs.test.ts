@@ -74,7 +74,7 @@ function shellBlocks(page: string): ShellBlock[] {
 }
 
 describe.runIf(blocks.length > 0)("bash runs a block and prints what its page says", () => {
-  test.concurrent.each(blocks)("$name", { timeout: 60_000 }, async (block) => {
+  test.concurrent.each(blocks)("$name", async (block) => {
     const { status, printed } = await ended(block);
     expect(status, printed).toBe(0);
     if (!block.shown) return;

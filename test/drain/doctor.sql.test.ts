@@ -188,7 +188,7 @@ test("an inconsistent generation counts by its rows, if requested", async () => 
   expect(await countsOf(flow)).toEqual(new Map(ids("a").map((id) => [id, 1n])));
 });
 
-test(`live producers, drains and two operators, through losses (seed ${seed})`, { timeout: 120_000 }, async () => {
+test(`live producers, drains and two operators, through losses (seed ${seed})`, async () => {
   const random = new Random(seed);
   const options: RepairOptions = { inDoubt: "drop" };
   let isOver = false;

@@ -18,7 +18,6 @@ const WORKERS = 4;
 
 test.each(dataFolders.slice(-1))(
   "passages of $name files, counted by four processes on a cluster under a drain, equal a count in SQL",
-  { timeout: 240_000 },
   async ({ folder }) => {
     const [cluster, postgres] = await Promise.all([startCluster(3), startPostgres()]);
     const client = new Cluster([cluster.url]);

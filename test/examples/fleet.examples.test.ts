@@ -19,7 +19,7 @@ interface Listed {
 }
 
 describe.skipIf(node === undefined)("the fleet", () => {
-  test("has four processes under load on one dashboard, until npm stop", { timeout: 90_000 }, async () => {
+  test("has four processes under load on one dashboard, until npm stop", async () => {
     const folder = placed("fleet");
     const [fleet, url] = await fleetAt(folder);
     let structures: Listed[] = [];
@@ -53,7 +53,7 @@ describe.skipIf(node === undefined)("the fleet", () => {
     expect(again.printed()).toContain("no fleet runs");
   });
 
-  test("ends by Ctrl-C", { timeout: 60_000 }, async () => {
+  test("ends by Ctrl-C", async () => {
     const [fleet] = await fleetAt(placed("fleet"));
     fleet.child.kill("SIGINT");
     expect(await fleet.ended, fleet.printed()).toBe(0);

@@ -47,7 +47,7 @@ async function statuses(url: string, count: number, headers: Record<string, stri
   return found;
 }
 
-describe.skipIf(node === undefined)("the servers", { timeout: 60_000 }, () => {
+describe.skipIf(node === undefined)("the servers", () => {
   test("two processes of the Express shop share limits, sales, mails, the circuit and the dashboard", async () => {
     let isDown = false;
     const payments = createServer((_request, response) => response.writeHead(isDown ? 500 : 200).end());

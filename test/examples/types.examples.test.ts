@@ -40,7 +40,7 @@ test.each(names)("%s says in a README how to run it, and its packages name the r
   expect(Object.keys(scripts)).not.toEqual([]);
 });
 
-test("the examples compile against the packed package", { timeout: 120_000 }, () => {
+test("the examples compile against the packed package", () => {
   const files = names.flatMap((name) => {
     const folder = placed(name, "typed-examples");
     const all = readdirSync(folder, { recursive: true, encoding: "utf8" });

@@ -1,6 +1,7 @@
 // Vitest runs this before each test file. Modules are shared by the files that one worker runs, so a module that
 // registered hooks would do so for the first of them only.
 import { afterAll, afterEach } from "vitest";
+import { defaults } from "../../src/store/delivery/script-store.ts";
 import { endFile, endTest } from "./ends.ts";
 
 // Where a terminal or a CI has colours, Vitest sets FORCE_COLOR. The texts of the command are compared without colours.
@@ -9,6 +10,9 @@ process.env.NO_COLOR = "1";
 
 // Vitest keeps 100 frames, and tests of faults make errors by the million.
 Error.stackTraceLimit = 20;
+
+// A machine may be slow. Tests of deadlines set one, and stop the server.
+defaults.deadlineMs = 20_000;
 
 afterEach(endTest);
 afterAll(endFile);

@@ -118,7 +118,6 @@ describe.each(Object.entries(SKIPS))("skipping %s", (_skips, options) => {
 
   it.each(Object.entries(STORES))(
     `where %s, the same requests pass as with express-rate-limit's own store (seed ${seed})`,
-    { timeout: 120_000 },
     async (_name, make) => {
       let denied = 0;
       await fc.assert(

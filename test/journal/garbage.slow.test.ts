@@ -98,7 +98,7 @@ function expectReported(reported: Map<string, number>, bad: string[]) {
 }
 
 test(`with any bytes under a key of a series, each call answers or is CORRUPT (${CASES} cases, seed ${SEED})`, {
-  timeout: 60_000 + 100 * CASES,
+  timeout: 300_000 + 100 * CASES,
 }, async () => {
   const random = new Random(SEED);
   const store = redisStore(client, { deadline: 5000 });
@@ -161,7 +161,7 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
 });
 
 test(`with any bytes under the key of a locked window, it answers or is CORRUPT (seed ${SEED})`, {
-  timeout: 60_000 + 100 * CASES,
+  timeout: 300_000 + 100 * CASES,
 }, async () => {
   const random = new Random(SEED);
   const store = redisStore(client, { deadline: 5000 });

@@ -52,7 +52,6 @@ test.each([
   ["recorded in large frames", inLargeFrames, 0.02, 4e6],
 ])(
   "a cold reader of a million events, %s, moves at most a hundredth of their bytes",
-  { timeout: 120_000 },
   async (_name, write, rankError, minBytes) => {
     await write();
     const key = store.keyOf(NAME);

@@ -52,7 +52,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
     expect(Object.keys(exports).length).toBe(expected.length + 1);
   });
 
-  test("has the same bytes when built again", { timeout: 120_000 }, async () => {
+  test("has the same bytes when built again", async () => {
     let again = new Uint8Array();
     const { error } = await asc.main(["--config", "asconfig.json", "--target", target], {
       readFile: (name) => {

@@ -45,9 +45,7 @@ function verbs(limiter: Limiter, random: Random): Record<string, () => Promise<u
 }
 
 describe.each(KINDS)("%s", (kind) => {
-  test(`every key has a bounded expiry after every call, and regains it after PERSIST (seed ${seed})`, {
-    timeout: 60_000,
-  }, async () => {
+  test(`every key has a bounded expiry after every call, and regains it after PERSIST (seed ${seed})`, async () => {
     const random = new Random(seed);
     for (let trial = 0; trial < 20; trial++) {
       await opened.clear();
@@ -80,7 +78,7 @@ describe.each(KINDS)("%s", (kind) => {
     }
   });
 
-  test(`a refused step changes no byte, for any cost (seed ${seed})`, { timeout: 60_000 }, async () => {
+  test(`a refused step changes no byte, for any cost (seed ${seed})`, async () => {
     const random = new Random(seed + 1);
     let refused = 0;
     while (refused < 100) {

@@ -44,7 +44,6 @@ test.each([
   [10_000, 56],
 ])(
   "limit %i: at most 24 bytes per call and 160 per key, and %i reads per call: 4 log2 of the limit",
-  { timeout: 120_000 },
   async (limit, reads) => {
     const limiter = limiterOf(limit);
     for (let calls = 0; calls < limit; ) {

@@ -42,7 +42,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
   });
   afterAll(() => opened?.close());
 
-  test("calls of one turn get the answers of sequential calls", { timeout: 60_000 }, async () => {
+  test("calls of one turn get the answers of sequential calls", async () => {
     await fc.assert(
       fc.asyncProperty(mixes, turns, async (mix, all: Turn[]) => {
         await opened.clear();

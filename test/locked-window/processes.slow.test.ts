@@ -37,9 +37,7 @@ async function start(value: number): Promise<ChildProcess> {
   return child;
 }
 
-test("processes that are killed, or stopped past their lease, overwrite nothing: each acknowledged event is there", {
-  timeout: 60_000,
-}, async () => {
+test("processes that are killed, or stopped past their lease, overwrite nothing: each acknowledged event is there", async () => {
   const running = await Promise.all([1, 2, 3, 4].map(start));
   for (let round = 0; round < 8; round++) {
     const victim = running[round % 3]!;

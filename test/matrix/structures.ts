@@ -115,7 +115,7 @@ export const structures = structuresOf({
   },
   quorumLock: {
     modes: {},
-    elsewhere: { watchdogLease: "as that of a lock; faults.test.ts renews over real servers" },
+    elsewhere: { watchdogLease: "as that of a lock; faults.slow.test.ts renews over real servers" },
     make: (options) => new QuorumLock([store, memoryStore(), memoryStore()], "l", options),
   },
   breaker: {

@@ -72,9 +72,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(count).toBe(0);
   });
 
-  test("100 000 messages due at one ms come in order of adding, and no step blocks the server for long", {
-    timeout: 60_000,
-  }, async () => {
+  test("100 000 messages due at one ms come in order of adding, and no step blocks the server for long", async () => {
     const COUNT = 100_000;
     for (const raw of live.raws) {
       await raw.config("SET", "slowlog-log-slower-than", 10_000);
@@ -97,7 +95,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
       },
       { concurrency: 500 },
     );
-    await until("all are handled", () => count === COUNT, 40_000);
+    await until("all are handled", () => count === COUNT);
     await worker.close();
     expect(isInOrder).toBe(true);
     expect(await queue.counts()).toMatchObject({ due: 0, claimed: 0, dead: 0 });

@@ -167,7 +167,7 @@ async function play(subject: Subject, seed: number): Promise<{ holds: number; vi
 
 test.each(Object.entries(subjects))(
   `%s: ${count} schedules of lost, late and repeated messages from seed ${first}`,
-  { timeout: 60_000 + count * 2_000 },
+  { timeout: 300_000 + count * 2_000 },
   async (_name, subject) => {
     const violations: string[] = [];
     let holds = 0;

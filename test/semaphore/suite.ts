@@ -113,7 +113,7 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
             leastMs = Math.min(leastMs, held.leftMs);
             return held.leftMs - leastMs;
           },
-          { timeout: 5000, interval: 10 },
+          { interval: 10 },
         )
         .toBeGreaterThan(100);
       expect(await watched.tryAcquire()).toBeNull();

@@ -109,7 +109,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([redis?.close(), memory?.close()]));
 
-test(`Redis and memory answer alike, and as the definition says (seed ${seed})`, { timeout: 120_000 }, async () => {
+test(`Redis and memory answer alike, and as the definition says (seed ${seed})`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const key = `semaphore:oriel:{run${runs++}}`;

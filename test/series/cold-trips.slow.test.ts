@@ -55,7 +55,7 @@ async function calls(ask: () => Promise<unknown>): Promise<number> {
 test.each([
   ["small frames", 700_000, 1_000],
   ["chunks a little larger than a page", 700_000, 65_535],
-])("a cold reader of several chunks sends one request: %s", { timeout: 30_000 }, async (name, count, batch) => {
+])("a cold reader of several chunks sends one request: %s", async (name, count, batch) => {
   const { writer, values } = await write(name, count, batch);
   const reader = new Series(store, name);
   expect(await calls(() => reader.stats())).toBe(1);
@@ -63,7 +63,7 @@ test.each([
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a cold reader of more than 4 MiB requests the rest by name", { timeout: 30_000 }, async () => {
+test("a cold reader of more than 4 MiB requests the rest by name", async () => {
   const { writer, values } = await write("large", 1_500_000, 60_000);
   await writer.close();
   const reader = new Series(store, "large");
@@ -71,9 +71,7 @@ test("a cold reader of more than 4 MiB requests the rest by name", { timeout: 30
   await reader.close();
 });
 
-test("a cold reader of 100 000 events that were recorded one by one sends one request", {
-  timeout: 30_000,
-}, async () => {
+test("a cold reader of 100 000 events that were recorded one by one sends one request", async () => {
   const { values } = await writeSingly(store, "singly", 100_000);
   const reader = new Series(store, "singly");
   const ask = async () => {
@@ -106,7 +104,7 @@ test("a cold reader of one chunk sends one request, or two if the chunk was clos
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a chunk with many pages takes one more turn", { timeout: 30_000 }, async () => {
+test("a chunk with many pages takes one more turn", async () => {
   const usual = constants.rotateBytes;
   constants.rotateBytes = 5 << 20;
   const { writer, values } = await write("pages", 1_500_000, 60_000);
@@ -138,9 +136,7 @@ test("a store that does not report which answers share an instant is checked at 
   expect(asked).toBeGreaterThan(5);
 });
 
-test("the deadline bounds one request, not a call with several; a signal bounds the call", {
-  timeout: 30_000,
-}, async () => {
+test("the deadline bounds one request, not a call with several; a signal bounds the call", async () => {
   const usual = constants.rotateBytes;
   constants.rotateBytes = 4_000;
   foundBytes(0);

@@ -13,7 +13,7 @@ afterAll(() => Promise.all(sites.map((site) => site.close())));
 afterAll(() => databases.close());
 
 test(`${count} storms over all structures from seed ${first}: each structure matches the books`, {
-  timeout: 60_000 + count * 15_000,
+  timeout: 300_000 + count * 15_000,
 }, async () => {
   const failed: string[] = [];
   const playOn = async (i: number) => {

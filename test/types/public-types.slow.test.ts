@@ -22,7 +22,7 @@ function typesIn(from: PublicName): Map<ts.Symbol, string> {
   return found;
 }
 
-it("let a user write the code of test/types/user, under the strictest flags", { timeout: 60_000 }, () => {
+it("let a user write the code of test/types/user, under the strictest flags", () => {
   expect(types.errorsOf("test/types")).toEqual([]);
 });
 

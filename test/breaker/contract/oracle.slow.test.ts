@@ -110,9 +110,7 @@ describe.each([
   });
   afterAll(() => stage?.opened.close());
 
-  test(`${processes} process(es): decisions and windows match a list of all calls`, {
-    timeout: 120_000,
-  }, async () => {
+  test(`${processes} process(es): decisions and windows match a list of all calls`, async () => {
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(options, fc.array(step, { minLength: 40, maxLength: 80 }), async (given, steps) => {

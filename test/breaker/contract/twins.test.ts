@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
 
-test("both forms have equal answers, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
+test("both forms have equal answers, keys and expiries at every step of any trace", async () => {
   const [memory, redis] = opened;
   const seen = new Map<string, number>();
   await fc.assert(
@@ -120,9 +120,7 @@ const stretch = fc.record({
   everyMs: fc.constantFrom(1, 2, 3),
 });
 
-test("long windows: both forms agree on large batches, late records, expiry and copies", {
-  timeout: 120_000,
-}, async () => {
+test("long windows: both forms agree on large batches, late records, expiry and copies", async () => {
   const [memory, redis] = opened;
   await fc.assert(
     fc.asyncProperty(fc.array(stretch, { maxLength: 40 }), async (stretches) => {

@@ -121,7 +121,7 @@ describe("oriel top in a pseudo-terminal", () => {
         terminal.keys("\u001b[H"); // Home
         return false;
       };
-      await until("the row with the highest rate is selected", isSelected, 20_000, 200);
+      await until("the row with the highest rate is selected", isSelected);
       terminal.keys("q");
       expect(await terminal.ended).toBe(0);
       expect([terminal.grid.isAlternate, terminal.grid.isCursorShown]).toEqual([false, true]);

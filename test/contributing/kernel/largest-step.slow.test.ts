@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { patchedCopy } from "../patched-copy.ts";
 
-test("the kernel function of CONTRIBUTING.md returns the same bits in all kernels", { timeout: 120_000 }, async () => {
+test("the kernel function of CONTRIBUTING.md returns the same bits in all kernels", async () => {
   const { folder, node, vitest } = patchedCopy("test/contributing/kernel/largest-step.patch");
   const config = join(folder, "asconfig.json");
   const { options, ...rest } = JSON.parse(readFileSync(config, "utf8"));

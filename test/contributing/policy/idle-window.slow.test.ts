@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { patchedCopy } from "../patched-copy.ts";
 
-test("the policy of CONTRIBUTING.md answers like its oracle, in memory and in Redis", {
-  timeout: 120_000,
-}, async () => {
+test("the policy of CONTRIBUTING.md answers like its oracle, in memory and in Redis", async () => {
   const { node, vitest } = patchedCopy("test/contributing/policy/idle-window.patch");
   await node("scripts/build-scripts.mjs");
   const report = await vitest(

@@ -66,7 +66,7 @@ test("a field is read back as written, and contains no line feed", () => {
   );
 });
 
-test("odd values at odd times are read back from either store", { timeout: 60_000 }, async () => {
+test("odd values at odd times are read back from either store", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(kept, kept, at), { minLength: 1, maxLength: 20 }), async (events) => {
       const reported = [];
@@ -121,7 +121,7 @@ test("Redis' cmsgpack reads packed strings of any length", async () => {
   expect(await raw.eval("return #cmsgpack.unpack(ARGV[1])", 0, Buffer.from(packStrings(many)))).toBe(many.length);
 });
 
-test("sums up to 2^63 - 1 are exact; above, nothing is written", { timeout: 60_000 }, async () => {
+test("sums up to 2^63 - 1 are exact; above, nothing is written", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   for (const { store } of stores) {
     const flow = new Counters(store, "large", { dimensions: ["a"], shards: 1 });

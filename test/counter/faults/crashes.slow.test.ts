@@ -7,9 +7,7 @@ import { Table } from "../simulator/table.ts";
 import { drainAll } from "./model-drain.ts";
 import { open, SHARDS } from "./stage.ts";
 
-test("processes are killed while others drain: acknowledged <= counted <= sent, for each event", {
-  timeout: 60_000,
-}, async () => {
+test("processes are killed while others drain: acknowledged <= counted <= sent, for each event", async () => {
   const server = await startRedis();
   atEnd(() => server.stop());
   const { store, flow } = open(server.url);

@@ -41,9 +41,6 @@ test.each(Object.keys(clients) as (keyof typeof clients)[])(
 
 test.each([0, 1])(
   "the primary is killed under load and a replica promoted, `replicas: %i`: no acknowledged event is lost",
-  {
-    timeout: 60_000,
-  },
   async (replicas) => {
     const servers = await startReplicated(2);
     const proxy = await startProxy(servers.primary.port);
@@ -70,7 +67,7 @@ test.each([0, 1])(
     await raw[1 - best]!.call("REPLICAOF", "127.0.0.1", String(servers.replicas[best]!.port));
     proxy.moveTo(servers.replicas[best]!.port);
     const before = load.acknowledgedTotal;
-    await until("it goes on", () => load.acknowledgedTotal > before + 500, 30_000);
+    await until("it goes on", () => load.acknowledgedTotal > before + 500);
     await load.stop();
     await flow.close();
     expect(losses).toBe(0);

@@ -10,9 +10,7 @@ import { Load } from "./load.ts";
 import { drainAll } from "./model-drain.ts";
 import { open, SHARDS } from "./stage.ts";
 
-test("all shards move back and forth under adds, reads and a drain: totals are exact, without an error", {
-  timeout: 90_000,
-}, async () => {
+test("all shards move back and forth under adds, reads and a drain: totals are exact, without an error", async () => {
   const cluster = await startCluster(2);
   atEnd(() => cluster.stop());
   const client = new Cluster([cluster.url]);

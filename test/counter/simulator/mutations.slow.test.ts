@@ -10,7 +10,7 @@ const rules = isFaultsRun ? MUTATIONS : MUTATIONS.slice(0, 4);
 
 describe("each rule of counters is needed", () => {
   for (const mutation of rules)
-    it(mutation.rule, { timeout: 120_000 }, async () => {
+    it(mutation.rule, async () => {
       const { conditions } = mutation;
       let found = 0;
       for (let seed = 1; seed <= MAX_PLAYED && found === 0; seed++) {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await Promise.all(children.map((child) => child.printed(1)));
   urls = children.map(({ lines }) => `http://127.0.0.1:${lines[0]}`);
   prometheus = await startPrometheus(urls.map((url) => url.slice("http://".length)));
-  await until("both are scraped", async () => (await value("sum(oriel_store_up)")) === 2, 30_000);
+  await until("both are scraped", async () => (await value("sum(oriel_store_up)")) === 2);
   // Several scrapes see each counter rise, as rates need.
   for (let round = 1; round <= 4; round++) {
     for (const url of urls) await ask(url, "work");
@@ -152,7 +152,7 @@ describe("two processes under a real Prometheus", () => {
     await children[dead]!.kill();
     const isOther = ({ labels }: PrometheusSample) => urls[other]!.endsWith(labels.instance!);
     const reports = async () => (await prometheus.query('oriel_fleet_queue_messages{state="waiting"}')).some(isOther);
-    await until("the other process reports", reports, 30_000, 100);
+    await until("the other process reports", reports);
     expect(await value(messages)).toBe(8);
     expect(await value(`max_over_time((${messages})[5m:250ms])`)).toBe(8);
     expect(await value("max_over_time((sum by (name) (oriel_fleet_series_events))[5m:250ms])")).toBe(40);

@@ -53,7 +53,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await until("Prometheus is ready", async () => (await fetch(`${url}/-/ready`)).ok, 60_000);
+    await until("Prometheus is ready", async () => (await fetch(`${url}/-/ready`)).ok);
   } catch (error) {
     await stop();
     throw error;

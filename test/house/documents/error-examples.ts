@@ -56,7 +56,7 @@ export const EXAMPLES: Record<OrielErrorCode, (url: string) => unknown> = {
     await renders.acquire({ wait: 10 });
   },
   UNAVAILABLE: async () => {
-    const other = redisStore("redis://127.0.0.1:1");
+    const other = redisStore("redis://127.0.0.1:1", { deadline: 1000 });
     try {
       await new Series(other, "api:latency").record(12.5);
     } finally {

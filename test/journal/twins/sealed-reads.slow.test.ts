@@ -110,7 +110,7 @@ test("a page, and the rest after a known part", async () => {
   expect(continued).toEqual(new Set([true, false]));
 });
 
-test("outlines of a window", { timeout: 60_000 }, async () => {
+test("outlines of a window", async () => {
   const lengths = new Set<number>();
   const query = fc.record({
     spanMs: fc.constantFrom(1, 500, 1200, 3000, 7000, 30_000, 60_000),
@@ -136,7 +136,7 @@ test("outlines of a window", { timeout: 60_000 }, async () => {
   expect(lengths.size).toBeGreaterThan(seen(3));
 });
 
-test("parts of a chunk", { timeout: 60_000 }, async () => {
+test("parts of a chunk", async () => {
   const part = fc.tuple(fc.nat(3000), fc.nat(500));
   const input = fc.record({
     back: fc.nat(CHUNKS - 1),

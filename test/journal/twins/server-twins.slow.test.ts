@@ -122,7 +122,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-test("Lua and TypeScript answer the same, bit for bit, after any sequence of steps", { timeout: 60_000 }, async () => {
+test("Lua and TypeScript answer the same, bit for bit, after any sequence of steps", async () => {
   const tally = { answered: 0, events: 0 };
   await fc.assert(
     fc.asyncProperty(

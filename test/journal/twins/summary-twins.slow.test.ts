@@ -36,7 +36,7 @@ describe.each(STORES)("in %s", (_name, open, numRuns) => {
   });
   afterAll(() => opened.close());
 
-  test("the error of a cold reader's answer is within its stated bound", { timeout: 120_000 }, async () => {
+  test("the error of a cold reader's answer is within its stated bound", async () => {
     const usual = constants.rotateBytes;
     constants.rotateBytes = 20_000;
     onTestFinished(() => {

@@ -84,9 +84,7 @@ describe("the bytes that a caller is missing", () => {
     return { answers: answers.map(plain), known };
   }
 
-  test("are equal in both forms, from every place, over pages and after damage", {
-    timeout: 60_000,
-  }, async () => {
+  test("are equal in both forms, from every place, over pages and after damage", async () => {
     await fc.assert(
       fc.asyncProperty(history, async (one) => {
         await Promise.all(opened.map((each) => each.clear()));

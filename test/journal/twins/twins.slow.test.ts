@@ -209,7 +209,7 @@ describe("the two forms of each step", () => {
   });
   afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-  test("have equal answers, bytes and expiries after every step of any sequence", { timeout: 60_000 }, async () => {
+  test("have equal answers, bytes and expiries after every step of any sequence", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
         await Promise.all(opened.map((each) => each.clear()));

@@ -36,7 +36,7 @@ test("the module is within its budget", () => {
   expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
 });
 
-test("the module has the same bytes when built again", { timeout: 120_000 }, async () => {
+test("the module has the same bytes when built again", async () => {
   let again = new Uint8Array();
   const { error } = await asc.main(["--config", "assembly/blocks/asconfig.json", "--target", "blocks"], {
     readFile: (name, folder) => {

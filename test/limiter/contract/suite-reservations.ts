@@ -85,7 +85,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await two.take("a", { cost: 6 })).toMatchObject({ allowed: true });
     });
 
-    test("at most 1024 reservations are open at a time", { timeout: 60_000 }, async () => {
+    test("at most 1024 reservations are open at a time", async () => {
       const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], {
         ...opened.modes,
         name: "wide",

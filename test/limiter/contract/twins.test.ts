@@ -85,7 +85,7 @@ async function play({ store, clock }: OpenStore, ask: DecideRequest, waitMs: num
     .catch(({ code, cause }) => ({ code, cause: (cause as Error | undefined)?.message }));
 }
 
-test("both forms have equal replies, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
+test("both forms have equal replies, keys and expiries at every step of any trace", async () => {
   const [memory, redis] = opened;
   await fc.assert(
     fc.asyncProperty(rules, fc.boolean(), fc.array(step, { maxLength: 40 }), async (all, isSeveral, steps) => {

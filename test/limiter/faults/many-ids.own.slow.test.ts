@@ -29,7 +29,7 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test(`T39 memory: after ${IDS} ids expire, the heap shrinks back`, { timeout: 120_000 }, async () => {
+test(`T39 memory: after ${IDS} ids expire, the heap shrinks back`, async () => {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: 2 ** 30 });
   const limiter = limiterOn(store);
@@ -46,7 +46,7 @@ test(`T39 memory: after ${IDS} ids expire, the heap shrinks back`, { timeout: 12
   expect(heapBytes() - before).toBeLessThan(grown / 10);
 });
 
-test(`T39 Redis: after ${IDS} ids expire, keys and memory shrink back`, { timeout: 120_000 }, async () => {
+test(`T39 Redis: after ${IDS} ids expire, keys and memory shrink back`, async () => {
   const server = await startRedis({ args: ["--enable-debug-command", "yes"] });
   const [raw, store] = [new Redis(server.url), redisStore(server.url, { deadline: 30_000, registry: false })];
   try {
@@ -61,9 +61,9 @@ test(`T39 Redis: after ${IDS} ids expire, keys and memory shrink back`, { timeou
     const grown = (await usedBytes()) - before;
     expect(grown).toBeGreaterThan(IDS * 100);
     // The last turn's calls may still be on their way out; what a deadline of 30 s held would not be gone.
-    await until("the heap is back", () => heapBytes() - heapBefore < grown / 10, 2000);
+    await until("the heap is back", () => heapBytes() - heapBefore < grown / 10);
     await raw.call("DEBUG", "SET-ACTIVE-EXPIRE", "1");
-    await until("Redis has expired them all", async () => (await raw.dbsize()) === 0, 100_000);
+    await until("Redis has expired them all", async () => (await raw.dbsize()) === 0);
     await until("their memory is free", async () => (await usedBytes()) - before < grown / 10);
   } finally {
     await store.close();

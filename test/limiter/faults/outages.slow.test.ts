@@ -62,7 +62,7 @@ const stalls: Record<string, { begin(): void; end(): void }> = {
   "answers late": { begin: () => proxy.delay(STALL_MS), end: () => proxy.delay(0) },
 };
 
-test.each(Object.keys(stalls))("T30 a server that %s for 5 s", { timeout: 60_000 }, async (how) => {
+test.each(Object.keys(stalls))("T30 a server that %s for 5 s", async (how) => {
   const store = open(proxy.url, DEADLINE_MS);
   const truth = new Limiter(open(server.url, 20_000), [slidingWindow({ limit: LIMIT, span: "1h" })], { name: "api" });
   const limiterOf = (options: Partial<LimiterOptions>) =>
@@ -166,7 +166,6 @@ const laws: Record<string, { policy: Policy; check(reported: readonly Reported[]
 
 test.each(Object.keys(laws))(
   "T33 a partition for three windows, then healed: %s, exact on the server's clock",
-  { timeout: 60_000 },
   async (law) => {
     const { policy, check } = laws[law]!;
     // It begins with the first call and outlasts the test: what is left of it is the server's time of a call.

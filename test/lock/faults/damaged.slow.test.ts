@@ -51,7 +51,7 @@ function expectPlaced(error: unknown, structure: string, name: string, key: stri
   if ((error as OrielError).code === "CORRUPT") expect((error as OrielError).message, what).toContain(key);
 }
 
-test(`a breaker continues alone and reports the damage, seed ${seed}`, { timeout: 60_000 }, async () => {
+test(`a breaker continues alone and reports the damage, seed ${seed}`, async () => {
   const random = new Random(seed);
   let corrupt = 0;
   for (let i = 0; i < runs; i++) {
@@ -74,7 +74,7 @@ test(`a breaker continues alone and reports the damage, seed ${seed}`, { timeout
   expect(corrupt).toBeGreaterThan(runs / 10);
 });
 
-test(`a lock is acquired, refused or CORRUPT, seed ${seed}`, { timeout: 60_000 }, async () => {
+test(`a lock is acquired, refused or CORRUPT, seed ${seed}`, async () => {
   const random = new Random(seed);
   let corrupt = 0;
   for (let i = 0; i < runs / 2; i++) {

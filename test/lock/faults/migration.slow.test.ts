@@ -44,9 +44,7 @@ async function moveSlot(slot: number, from: number, to: number): Promise<void> {
   await cluster.giveSlot(slot, to);
 }
 
-test("a slot moves back and forth under locks of 4 processes: delays, but no error, no double hold, and rising fences", {
-  timeout: 60_000,
-}, async () => {
+test("a slot moves back and forth under locks of 4 processes: delays, but no error, no double hold, and rising fences", async () => {
   const slot = slotOf(lockKeyOf(stores[0]!, "nightly"));
   let owner = slot < 8192 ? 0 : 1;
   let isOver = false;

@@ -109,7 +109,7 @@ async function play(seed: number): Promise<{ reads: number; writes: number; viol
 }
 
 test(`${count} schedules of lost, late and repeated messages from seed ${first}`, {
-  timeout: 60_000 + count * 2_000,
+  timeout: 300_000 + count * 2_000,
 }, async () => {
   const violations: string[] = [];
   let [reads, writes] = [0, 0];

@@ -137,7 +137,7 @@ test("replicas are refused by a memory store, which has none", async () => {
 });
 
 test("a closed store refuses", async () => {
-  const store = redisStore("redis://127.0.0.1:1");
+  const store = redisStore("redis://127.0.0.1:1", { deadline: 1000 });
   await store.close();
   await expect(new DelayQueue(store, "q").add(1)).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no" });
 });

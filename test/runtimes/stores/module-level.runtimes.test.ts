@@ -195,7 +195,7 @@ describe("one structure for all requests of a Worker", () => {
   test("has room for calls again after requests with unfinished calls have ended", async () => {
     await abandon("fill", false);
     expect(await ask("fits")).toBe("OVERLOADED");
-    await until("there is room", async () => (await ask("fits")) === "done", 3000);
+    await until("there is room", async () => (await ask("fits")) === "done");
   });
 
   test("is up since its first answer, not since the module was loaded, on clocks that stand still", async () => {

@@ -104,9 +104,7 @@ export function sealedSuite(stage: () => Stage): void {
       const series = open({ seal: true });
       for (let second = 0; second < 6; second++) await putSecond(second);
       await expect
-        .poll(async () => Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0])), {
-          timeout: 10_000,
-        })
+        .poll(async () => Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0])))
         .not.toContain(constants.format);
       expect((await closedKeys()).length).toBeGreaterThan(3);
       await check({ span: 20_000 });

@@ -106,7 +106,7 @@ const troubles: ((pick: (most: number) => number) => unknown)[] = [
 ];
 
 describe("through a network that loses, cuts, delays and repeats", () => {
-  test.each([1, 2, 3, 4])("each acknowledged event is there once (seed %d)", { timeout: 20_000 }, async (seed) => {
+  test.each([1, 2, 3, 4])("each acknowledged event is there once (seed %d)", async (seed) => {
     const pick = random(seed * 7919);
     const ledger = new Ledger();
     const writers = [open(), open(), open(proxy.url, repeating), open(server.url, repeating)];
@@ -176,13 +176,11 @@ describe("through a network that loses, cuts, delays and repeats", () => {
       });
     proxy.refuse(false);
     await expect
-      .poll(
-        () =>
-          series.record(4).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 5000 },
+      .poll(() =>
+        series.record(4).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
     expect([...(await series.values())]).toEqual([...(await open(server.url).values())]);
@@ -207,7 +205,7 @@ describe("processes", () => {
     return { child, acknowledged, ended: once(child, "close") };
   }
 
-  test("share one series, and a killed one loses no acknowledged event", { timeout: 20_000 }, async () => {
+  test("share one series, and a killed one loses no acknowledged event", async () => {
     const reader = open(server.url);
     const ledger = new Ledger();
     ledger.draw(3_000_000);
@@ -232,7 +230,7 @@ describe("processes", () => {
       [0, null],
       [0, null],
     ]);
-    await expect.poll(() => killed!.acknowledged.length, { timeout: 5000 }).toBeGreaterThan(100);
+    await expect.poll(() => killed!.acknowledged.length).toBeGreaterThan(100);
     killed!.child.kill("SIGKILL");
     await killed!.ended;
     expect([one!.acknowledged.length, two!.acknowledged.length]).toEqual([1500, 1500]);

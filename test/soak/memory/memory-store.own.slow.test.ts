@@ -36,7 +36,7 @@ describe.each([
   ["series", SERIES],
   ["fleet and breaker", OTHERS],
 ])("a memory store full of data of a %s", (_structure, shapes) => {
-  test.each(shapes)("%s occupies the bytes that it counts", { timeout: 120_000 }, async (what, writesOn, maxCalls) => {
+  test.each(shapes)("%s occupies the bytes that it counts", async (what, writesOn, maxCalls) => {
     const { refused, calls, countedBytes, realBytes } = await filled(writesOn, maxCalls);
     const kib = (bytes: number) => Math.round(bytes / 1024);
     const ratio = Math.max(0, realBytes - ALLOWANCE_BYTES) / countedBytes;
