@@ -62,7 +62,7 @@ export class Turns {
    * store refuses for good, or with the last temporary failure at the end of the wait.
    */
   async hold({ waitMs, signal }: HoldRequest, attempt: () => Promise<Attempt>): Promise<MemberHold | null> {
-    if (waitMs === 0) return holdIn(await settled(attempt, signal), true);
+    if (waitMs === 0) return this.#isInOrder ? null : holdIn(await settled(attempt, signal), true);
     const caller: Caller = {
       isTrying: false,
       refusedAtMs: Number.NEGATIVE_INFINITY,
@@ -126,6 +126,13 @@ export class Turns {
     }
   }
 
+  /** Callers wait that want different numbers of permits. A caller that does not wait would overtake them. */
+  get #isInOrder(): boolean {
+    if (this.#isExclusive || !this.#isOneByOne) return false;
+    const [first] = this.#callers;
+    return first !== undefined && first.refusedAtMs > Number.NEGATIVE_INFINITY;
+  }
+
   #now(): number {
     return this.#members[0]!.store.monotonic();
   }
@@ -187,7 +194,7 @@ async function settled(attempt: () => Promise<Attempt>, signal: AbortSignal | un
   try {
     return await (signal ? orAborted(outcome, signal) : outcome);
   } catch (error) {
-    outcome.then((late) => "hold" in late && late.hold.drop(true)).catch(() => {});
+    outcome.then((late) => "hold" in late && late.hold.release()).catch(() => {});
     throw error;
   }
 }

@@ -174,7 +174,7 @@ export const ASKINGS: readonly Asking[] = [
 
 /** Methods of which no rejection comes from the store, and why. */
 export const SILENT: Record<string, string> = {
-  "Series.observe": "tells store.on(error): test/series/observe.test.ts",
+  "Series.observe": "tells store.on(error): test/series/observe.own.test.ts",
   "Series.close": "waits for what was recorded, whose calls reject",
   "Lock.static all": "sends nothing",
   "Breaker.run": "goes on alone while the store is away: test/breaker",

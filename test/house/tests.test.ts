@@ -24,4 +24,12 @@ describe("the test files", () => {
     expect(names.length).toBeGreaterThan(200);
     expect(names.filter((path) => !named.test(path.slice(path.lastIndexOf("/") + 1)))).toEqual([]);
   });
+
+  it("have a process of their own if they step its timers, which those of other files would join", () => {
+    const stepping = files.filter(
+      ({ path, text }) => path.endsWith(".test.ts") && text.includes("useFake" + "Timers("),
+    );
+    expect(stepping.length).toBeGreaterThan(10);
+    expect(stepping.map(({ path }) => path).filter((path) => !path.includes(".own."))).toEqual([]);
+  });
 });

@@ -137,6 +137,22 @@ class Line {
   }
 }
 
+test("a caller that does not wait overtakes nobody", async () => {
+  const store = memoryStore({ clock: () => Date.now() });
+  const semaphore = new MultiSemaphore(store, "order", { limit: LIMIT });
+  const small = (await semaphore.tryAcquire(1))!;
+  const large = semaphore.acquire(LIMIT, { wait: "1h", lease: LEASE_MS });
+  await vi.advanceTimersByTimeAsync(SETTLED_MS);
+  expect(await semaphore.tryAcquire(1)).toBeNull();
+  const released = small.release();
+  expect(await semaphore.tryAcquire(1)).toBeNull();
+  expect(await released).toBe(true);
+  await vi.advanceTimersByTimeAsync(TICK_MS);
+  expect(await (await large).release()).toBe(true);
+  expect(await (await semaphore.tryAcquire(1))!.release()).toBe(true);
+  await store.close();
+});
+
 const seed = Number(process.env.ORIEL_SEED ?? 11);
 const numRuns = Number(process.env.ORIEL_RUNS ?? 500);
 
@@ -146,8 +162,11 @@ afterEach(() => void vi.useRealTimers());
 test(`callers of one process are served strictly in order of arrival, whatever they ask for (seed ${seed})`, async () => {
   const program = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: MAX_STEPS }), async (steps) => {
     const line = new Line();
-    for (const each of steps) await line.play(each);
-    await line.close();
+    try {
+      for (const each of steps) await line.play(each);
+    } finally {
+      await line.close();
+    }
   });
   await fc.assert(program, { seed, numRuns });
 });
