@@ -29,7 +29,7 @@ beforeAll(() => {
   execFileSync(process.execPath, args, { cwd: root, stdio: "pipe" });
   html = readFileSync(file, "utf8");
   run = JSON.parse(decodeURIComponent(/href="data:application\/json,([^"]*)"/.exec(html)![1]!));
-}, 120_000);
+});
 
 test("the report has the raw data, the machine, the rivals' versions and the commands", () => {
   expect(run.reports.map(({ bench }) => bench)).toEqual(["metrics", "memory"]);
@@ -69,5 +69,5 @@ inChromium((browser) => {
       expect(troubles).toEqual([]);
       expect(await seriousFindings(page)).toEqual([]);
     }
-  }, 60_000);
+  });
 });

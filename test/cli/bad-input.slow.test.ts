@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../src/cli/program.ts";
+import { defaults } from "../../src/store/delivery/script-store.ts";
 import { freePort, startRedis } from "../harness/servers/redis-server.ts";
 import { command, program } from "./command.ts";
 
@@ -16,6 +17,16 @@ beforeAll(() => {
   writeFileSync(file, GOOD);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The deadline of a program, for servers that are away. */
+const DEADLINE_MS = 1000;
+const { deadlineMs } = defaults;
+beforeAll(() => {
+  defaults.deadlineMs = DEADLINE_MS;
+});
+afterAll(() => {
+  defaults.deadlineMs = deadlineMs;
+});
 
 test.each([
   ["an unknown option", ["--sapn", "5m"], "unknown option '--sapn'"],
@@ -116,7 +127,7 @@ test("unreachable Redis: exit status 2 and one line, in time", async () => {
   const ended = await command(["replay", file, "--redis", `redis://127.0.0.1:${port}`]);
   expect(ended.status).toBe(2);
   expect(ended.stderr).toMatch(/^oriel: UNAVAILABLE [^\n]+\nsee \S+#unavailable\n$/);
-}, 10_000);
+});
 
 test("Redis dies during the run: printed rows stay, then one line and exit status 2", async () => {
   const redis = await startRedis({ tcp: true });
@@ -134,7 +145,7 @@ test("Redis dies during the run: printed rows stay, then one line and exit statu
     code: expect.stringMatching(/^(UNAVAILABLE|DEADLINE)$/),
     message: expect.any(String),
   });
-}, 20_000);
+});
 
 test("the program has a version and help, and accepts a reader that leaves", async () => {
   expect(await program(["--version"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
@@ -147,7 +158,7 @@ test("the program has a version and help, and accepts a reader that leaves", asy
   const left = await program(["replay", long, "--span", "1s"], (_, child) => child.stdout?.destroy());
   expect(left.stderr).not.toContain("EPIPE");
   expect(left.status).toBe(0);
-}, 60_000);
+});
 
 test("control characters of headers, keys, values, file names and options do not reach the terminal", async () => {
   const steer = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f";

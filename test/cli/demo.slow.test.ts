@@ -19,7 +19,7 @@ test("two seconds: one row per second, every request is counted, and no port sta
   expect(ended.stdout).toMatch(/kernel\s+(wasm-simd|wasm-scalar|js)/);
   const port = Number(/127\.0\.0\.1:(\d+)/.exec(ended.stdout)?.[1]);
   await expect(reached(port)).resolves.toBe(false);
-}, 60_000);
+});
 
 test("by default it lasts ten seconds, with the dashboard until then", async () => {
   let isStopped = false;
@@ -29,7 +29,7 @@ test("by default it lasts ten seconds, with the dashboard until then", async () 
   expect(ended.status, ended.stderr).toBe(0);
   expect(ended.stdout).toMatch(/^oriel demo: http:\S+, 400 requests\/s for 10 s, embedded store\n/);
   expect(ended.stdout).toMatch(/^dashboard: http:\S+ \(until the demo ends; --keep keeps it\)$/m);
-}, 60_000);
+});
 
 test("SIGINT ends it early with the summary", async () => {
   let interrupted = false;
@@ -38,7 +38,7 @@ test("SIGINT ends it early with the summary", async () => {
   });
   expect(ended.status, ended.stderr).toBe(0);
   expect(ended.stdout).toContain(VERDICT);
-}, 60_000);
+});
 
 test("two demos share one series in Redis: each shows the events of both", async () => {
   const redis = await startRedis({ tcp: true });
@@ -59,7 +59,7 @@ test("two demos share one series in Redis: each shows the events of both", async
     expect(ended.status, ended.stdout + ended.stderr).toBe(0);
     expect(numberAfter(ended.stdout, "from other demos")).toBeGreaterThan(0);
   }
-}, 60_000);
+});
 
 test("--keep: the dashboard shows the series, another port replaces a taken one, and Ctrl-C ends it", async () => {
   const taken = createServer().listen(4680, "127.0.0.1");
@@ -78,7 +78,7 @@ test("--keep: the dashboard shows the series, another port replaces a taken one,
   const port = Number(/dashboard: http:\/\/127\.0\.0\.1:(\d+)\//.exec(ended.stdout)?.[1]);
   expect(port).not.toBe(4680);
   await expect(reached(port)).resolves.toBe(false);
-}, 60_000);
+});
 
 test("40 columns suffice for the live table", async () => {
   const terminal = inTerminal(["demo", "--seconds", "2", "--rate", "50"], 40, 40);
@@ -86,7 +86,7 @@ test("40 columns suffice for the live table", async () => {
   expect(screen).toMatch(/^ +time +req\/s +p50 ms +p99 ms$/m);
   expect(screen.match(/^\d\d:\d\d:\d\d( +[\d.]+){3}$/gm)).toHaveLength(2);
   expect(await terminal.ended).toBe(0);
-}, 60_000);
+});
 
 async function seriesAt(address: string): Promise<unknown> {
   const { structures } = (await (await fetch(`${address}api/overview`)).json()) as { structures: unknown[] };

@@ -194,7 +194,7 @@ describe.each(listed)("oriel %s", (name) => {
     // Each of these waits for its deadline, so they wait together.
     const lied = runs.filter((args) => args.includes(liarUrl));
     await Promise.all(lied.flatMap((args) => formats.map((more) => check(args, more, {}))));
-  }, 120_000);
+  });
 });
 
 test.each([

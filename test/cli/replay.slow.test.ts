@@ -67,7 +67,7 @@ for (const file of DATA_FILES) {
             `${wanted.rows.length} rows; 0 lines could not be read; ${wanted.lateCount} events`,
           );
           expect(ended.stderr).toContain(`; ${wanted.lostCount} too late for any`);
-        }, 60_000);
+        });
       }
     }
   });

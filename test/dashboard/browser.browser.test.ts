@@ -114,7 +114,7 @@ inChromium((browser) => {
     expect(requests.length - before).toBeLessThan(12);
     expect(Math.max(...asked())).toBeLessThan(40);
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("foreign names are text, in the list and in their own view", async () => {
     for (const name of NAMES) await filledSeries(scene.store, name, 20);
@@ -136,7 +136,7 @@ inChromium((browser) => {
     }
     expect(await page.evaluate("window.attacked")).toBeUndefined();
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("the policy stops a script and a style that are injected", async () => {
     const { url } = await siteOf(scene.store);

@@ -119,7 +119,7 @@ it("a window with more events than the dashboard reads at once is refused with o
       code: "TOO_LARGE",
     });
   }
-}, 60_000);
+});
 
 it("the rows of the stream and the ranking equal the answers of Series", async () => {
   const { store, announced } = sceneOn(await emptied());
@@ -206,4 +206,4 @@ it("a store that does not answer is reported as down, and the page is answered",
   const { health, structures } = await json<Answer>(get(dashboard(store), "api/overview"));
   expect([health.state, structures]).toEqual(["down", []]);
   expect(health.reason).toMatch(/./);
-}, 60_000);
+});

@@ -90,11 +90,11 @@ inChromium((browser) => {
   test("every page has no message, outside request or serious finding of the accessibility checker, and fits into 360 px", async () => {
     const check = async (page: Watched["page"]) => [...(await seriousFindings(page)), ...(await tooWide(page))];
     expect(await visited(all, check, "light")).toEqual([]);
-  }, 240_000);
+  });
 
   test("in the dark theme the kinds of pages have no serious finding", async () => {
     expect(await visited(kinds, seriousFindings, "dark")).toEqual([]);
-  }, 60_000);
+  });
 
   test("the search finds a page", async () => {
     const { page } = await openPage(await browser());
@@ -104,7 +104,7 @@ inChromium((browser) => {
     await page.fill(".VPLocalSearchBox input", "sliding window");
     await page.waitForSelector(".VPLocalSearchBox .result");
     expect(await page.locator(".VPLocalSearchBox .result").count()).toBeGreaterThan(1);
-  }, 60_000);
+  });
 
   describe("the playground", () => {
     const VALUES = [5, 1, 2.5, 100, 7, 7];
@@ -128,7 +128,7 @@ inChromium((browser) => {
       await page.fill("input[name=percentiles]", "101");
       expect(await page.textContent("[role=alert]")).toContain("from 0 to 100");
       expect(troubles).toEqual([]);
-    }, 60_000);
+    });
 
     test("steps a limiter through time", async () => {
       const { page } = await openPage(await browser());
@@ -153,6 +153,6 @@ inChromium((browser) => {
         const [, shown, remaining] = await page.locator('tr[data-name="take 0"] td').allTextContents();
         expect([shown, remaining]).toEqual([`${allowed} of ${decisions.length}`, `${decisions.at(-1)!.remaining}`]);
       }
-    }, 60_000);
+    });
   });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   raw = new Redis(server.url);
   store = redisStore(server.url);
   stage = await STAGES.SQLite!();
-}, 60_000);
+});
 beforeEach(async () => {
   await raw.flushall();
   sink = stage.sink({ table: `counts_${++names}`, ledgerTable: `ledger_${names}` });

@@ -42,7 +42,7 @@ overMatrix("drain", (row, open, { modes }) =>
       // One after the other: what a half-failed start has opened would not be closed.
       stage = await stageOf(into);
       opened = await open();
-    }, 60_000);
+    });
     beforeEach(async () => {
       await opened.clear();
       name = `flow ${++names}`;

@@ -27,7 +27,7 @@ describe.each([
   let sink: Sink;
   beforeAll(async () => {
     [opened, stage] = await Promise.all([stores[from](), STAGES[into]!()]);
-  }, 60_000);
+  });
   beforeEach(async () => {
     await opened.clear();
     name = `flow ${++names}`;

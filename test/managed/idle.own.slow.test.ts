@@ -7,7 +7,6 @@ import { type Cut, type IdleProxy, startIdleProxy } from "./idle-proxy.ts";
 import { openers } from "./openers.ts";
 
 const HEARTBEAT_MS = 20_000;
-/** The store's default. */
 const DEADLINE_MS = 1000;
 
 let server: RedisServer;
@@ -81,7 +80,7 @@ describe.each(["FIN", "RST"] as Cut[])("a proxy cuts idle connections (%s)", (ho
 });
 
 describe("a proxy drops connections without notice", () => {
-  const given = { socketTimeout: 300 };
+  const given = { socketTimeout: 300, deadline: DEADLINE_MS };
   const reconnecting = Object.entries(openers).filter(([of]) => !of.startsWith("node-redis"));
 
   test.each(reconnecting)("%s: calls that may be sent again succeed within their deadline", async (of, open) => {

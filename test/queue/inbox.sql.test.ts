@@ -23,7 +23,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "oriel-inbox-"));
   [redis, postgres, mariadb] = await Promise.all([startRedis({ tcp: true }), startPostgres(), startMariadb()]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([redis?.stop(), postgres?.stop(), mariadb?.stop()]);
   rmSync(folder, { recursive: true, force: true });

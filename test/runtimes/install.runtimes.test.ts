@@ -18,7 +18,7 @@ beforeAll(() => {
   const npm = (...args: string[]) => execFileSync("npm", args, { cwd: root, encoding: "utf8", shell }).trim();
   tarball = join(folder, npm("pack", "--ignore-scripts", "--silent", "--pack-destination", folder));
   registry = npm("config", "get", "registry");
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const USE = "const s = new LocalSeries({}); s.record(3); console.log(kernel.name, s.stats().max)";

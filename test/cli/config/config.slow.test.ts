@@ -110,7 +110,7 @@ test("tls of the file: paths beside the file, for each command and for doctor", 
     stderr: expect.stringMatching(/tls\.ca of the configuration file cannot be read: ENOENT/),
   });
   await redis.stop();
-}, 60_000);
+});
 
 test("doctor and dashboard read the file too", async () => {
   delete process.env.REDIS_URL;
@@ -126,7 +126,7 @@ test("doctor and dashboard read the file too", async () => {
     status: 2,
     stderr: expect.stringContaining("token in a configuration file"),
   });
-}, 30_000);
+});
 
 test("a token of the file is sent to the file's server only", async () => {
   const seen: (string | undefined)[] = [];
@@ -143,7 +143,7 @@ test("a token of the file is sent to the file's server only", async () => {
   const other = await command(["doctor", "--config", path, "--url", own.replace("127.0.0.1", "localhost")]);
   expect([other.status, seen]).toEqual([2, []]);
   rest.close();
-}, 30_000);
+});
 
 test.each([
   ["a folder", {}, /--config .* cannot be read: EISDIR/],

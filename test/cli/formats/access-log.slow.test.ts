@@ -58,4 +58,4 @@ test("parsing a hostile line takes linear time", async () => {
   const text = `${LINE}\nh - ${" [".repeat(250_000)}\nh - ${'x ["'.repeat(200_000)}\n`;
   const { bad } = await readText(text, { chunkBytes: 65536 });
   expect(bad.length).toBe(2);
-}, 5000);
+});

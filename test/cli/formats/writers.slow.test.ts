@@ -47,7 +47,7 @@ for (const file of DATA_FILES) {
         await series.close();
       }
       await store.close();
-    }, 60_000);
+    });
   });
 }
 

@@ -52,4 +52,4 @@ test("an order by numbers finds the largest, although its row was not on the scr
   await terminal.shows(/^> s59 +Series +0\.0167 /m);
   terminal.keys("q");
   expect(await terminal.ended).toBe(0);
-}, 60_000);
+});

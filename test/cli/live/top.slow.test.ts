@@ -140,7 +140,7 @@ describe("oriel top in a pseudo-terminal", () => {
     terminal.keys("\u0003");
     expect(await terminal.ended).toBe(0);
     await own.close().catch(() => {});
-  }, 60_000);
+  });
 });
 
 test("a structure that cannot be read: the others are printed, and the status is 1", async () => {
@@ -170,4 +170,4 @@ test("oriel watch shows a series in place, and leaves the last numbers", async (
   expect(await terminal.ended).toBe(0);
   expect(terminal.grid.isAlternate).toBe(false);
   expect(`${terminal.grid}`).toMatch(/^ {2}max +1000$/m);
-}, 60_000);
+});

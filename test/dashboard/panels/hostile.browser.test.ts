@@ -45,7 +45,7 @@ inChromium((browser) => {
     expect(await rows.locator("td:nth-child(3)").nth(1).textContent()).toBe("passes");
     expect(await page.content()).not.toContain("user-");
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("no question of a hostile name holds a sign that reorders it", async () => {
     const { store, announced } = sceneOn((await redis()).url);
@@ -85,7 +85,7 @@ inChromium((browser) => {
     );
     expect(await page.textContent("[aria-labelledby=log-title] [role=status]")).not.toMatch(/[\u202e\u2066]/);
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("the actions of a structure are those of its own name, with words, the user and the outcome", async () => {
     const { store, announced } = sceneOn((await redis()).url);
@@ -117,7 +117,7 @@ inChromium((browser) => {
       expect(await page.locator(".log li").allTextContents()).toEqual([expect.stringMatching(`^\\S+ ${text}$`)]);
     }
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("an action and a setting are described in sentences and words", async () => {
     const { store, announced } = sceneOn((await redis()).url);
@@ -153,5 +153,5 @@ inChromium((browser) => {
     await page.waitForSelector('th:text-is("Batches stored")');
     expect(await page.getAttribute('th:text-is("Doubtful")', "title")).toContain("may already have");
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 });

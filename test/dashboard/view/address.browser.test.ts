@@ -58,7 +58,7 @@ inChromium((browser) => {
     expect(await page.inputValue("select")).toBe("3600000");
     expect(await page.getAttribute('.head [aria-sort="ascending"]', "class")).toBe("number max");
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("the start of a process is a mark on the charts of a series", async () => {
     const { store, announced } = sceneOn((await redis()).url);

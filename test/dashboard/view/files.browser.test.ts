@@ -65,7 +65,7 @@ inChromium((browser) => {
       expect(percentiles.map((row) => row.map(Number))).toEqual(whole.percentiles.map(({ p, value }) => [p, value]));
     }
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 
   test("the calls of a limiter, its denied ids, and a queue's timings and dead letters are saved", async () => {
     const { store, announced } = sceneOn((await redis()).url);
@@ -106,5 +106,5 @@ inChromium((browser) => {
       { id: "mail 0", error: "Error: no such address" },
     ]);
     expect(troubles).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -32,7 +32,7 @@ const reported: string[] = [];
 beforeAll(async () => {
   [redis, postgres] = await Promise.all([startRedis({ tcp: true }), startPostgres()]);
   pool = new pg.Pool({ connectionString: postgres.url, max: 4 });
-}, 60_000);
+});
 beforeEach(async () => {
   name = `killed ${++names}`;
   flow = new Counters(store, name, shape);

@@ -18,7 +18,7 @@ export function usePostgres(): { readonly pool: pg.Pool } {
   beforeAll(async () => {
     server = await startPostgres();
     pool = new pg.Pool({ connectionString: server.url, max: 10 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await pool?.end();
     await server?.stop();

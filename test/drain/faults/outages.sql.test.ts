@@ -33,7 +33,7 @@ beforeAll(async () => {
   pool.on("error", () => {}); // an idle connection that a killed server has closed
   raw = new Redis(redis.url);
   store = redisStore(redis.url);
-}, 60_000);
+});
 beforeEach(async () => {
   await raw.flushall();
   flow = new Counters(store, `outage ${++names}`, shape);

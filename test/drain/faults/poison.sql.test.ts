@@ -30,7 +30,7 @@ beforeAll(async () => {
   [server, stage] = await Promise.all([startRedis(), STAGES.SQLite!()]);
   client = new Redis(server.url);
   store = redisStore(server.url, { onWarning: null });
-}, 60_000);
+});
 afterAll(async () => {
   process.off("unhandledRejection", onUncaught);
   client?.disconnect();

@@ -14,7 +14,7 @@ let sink: Sink;
 beforeAll(async () => {
   stage = await STAGES.MariaDB!();
   sink = stage.sink();
-}, 60_000);
+});
 afterAll(() => stage?.stop());
 
 /** The events of one cycle of the drain. */

@@ -26,7 +26,7 @@ let names = 0;
 beforeAll(async () => {
   server = await startRedis({ tcp: true });
   store = redisStore(server.url);
-}, 60_000);
+});
 afterAll(async () => {
   await store?.close();
   await server?.stop();
@@ -39,7 +39,7 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
   let wanted: Map<string, bigint>;
   beforeAll(async () => {
     stage = await STAGES[name]!();
-  }, 60_000);
+  });
   beforeEach(() => {
     sink = stage.sink();
     counter = `flow${++names}`;

@@ -9,7 +9,7 @@ let server: MariadbServer;
 const pools: mysql.Pool[] = [];
 beforeAll(async () => {
   server = await startMariadb();
-}, 60_000);
+});
 afterAll(async () => {
   for (const pool of pools) await pool.end();
   await server?.stop();

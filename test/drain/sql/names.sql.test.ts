@@ -24,7 +24,7 @@ describe.each(Object.keys(STAGES))("names of Object.prototype, drained into %s",
   let stage: Stage;
   beforeAll(async () => {
     stage = await STAGES[into]!();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   test("are counted, drained, read and queried as dimensions", async () => {

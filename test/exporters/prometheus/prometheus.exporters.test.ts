@@ -64,7 +64,7 @@ beforeAll(async () => {
     100,
   );
   numbers = await Promise.all(urls.map(async (url) => (await ask(url, "numbers")).json() as Promise<Numbers>));
-}, 120_000);
+});
 
 afterAll(async () => {
   await prometheus?.stop();
@@ -156,7 +156,7 @@ describe("two processes under a real Prometheus", () => {
     expect(await value(messages)).toBe(8);
     expect(await value(`max_over_time((${messages})[5m:250ms])`)).toBe(8);
     expect(await value("max_over_time((sum by (name) (oriel_fleet_series_events))[5m:250ms])")).toBe(40);
-  }, 60_000);
+  });
 });
 
 /** The expressions of all panels. */
