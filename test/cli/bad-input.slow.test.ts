@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../src/cli/program.ts";
-import { defaults } from "../../src/store/delivery/script-store.ts";
 import { freePort, startRedis } from "../harness/servers/redis-server.ts";
-import { command, program } from "./command.ts";
+import { command, program, useDeadlineOfPrograms } from "./command.ts";
 
 const GOOD = "time,value\n1394163660,1\n1394163661,2\n1394164661,3\n";
 let folder: string;
@@ -17,16 +16,7 @@ beforeAll(() => {
   writeFileSync(file, GOOD);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The deadline of a program, for servers that are away. */
-const DEADLINE_MS = 1000;
-const { deadlineMs } = defaults;
-beforeAll(() => {
-  defaults.deadlineMs = DEADLINE_MS;
-});
-afterAll(() => {
-  defaults.deadlineMs = deadlineMs;
-});
+useDeadlineOfPrograms();
 
 test.each([
   ["an unknown option", ["--sapn", "5m"], "unknown option '--sapn'"],

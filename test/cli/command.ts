@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
+import { afterAll, beforeAll } from "vitest";
 import { runCommand } from "../../src/cli/program.ts";
+import { defaults } from "../../src/store/delivery/script-store.ts";
 import { builtProgram } from "../harness/built-program.ts";
 
 export interface Ended {
@@ -42,4 +44,15 @@ export function program(
     stderr += chunk;
   });
   return new Promise((resolve) => child.on("close", (status) => resolve({ status, stdout, stderr })));
+}
+
+/** In a file of commands that meet servers that do not answer: the deadline that a program has, not the long one of tests. */
+export function useDeadlineOfPrograms(): void {
+  const { deadlineMs } = defaults;
+  beforeAll(() => {
+    defaults.deadlineMs = 1000;
+  });
+  afterAll(() => {
+    defaults.deadlineMs = deadlineMs;
+  });
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeProgram } from "../../src/cli/program.ts";
 import { safeText } from "../../src/cli/text/safe-text.ts";
 import { DelayQueue, Lock } from "../../src/entries/index.ts";
-import { command, pageOf } from "./command.ts";
+import { command, pageOf, useDeadlineOfPrograms } from "./command.ts";
 import { openStage, type Stage } from "./live/stage.ts";
 
 /** Sets a title, colours, deletes the screen, and turns the order of letters around. */
@@ -26,6 +26,7 @@ let folder: string;
 let liar: Server;
 let liarUrl: string;
 
+useDeadlineOfPrograms();
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "oriel-hostile-"));
   writeFileSync(join(folder, "data.csv"), `time,value,note${H}\n1394163660,1,${H}\n1394163661,${H},x\n${H},2,x\n`);

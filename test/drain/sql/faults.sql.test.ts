@@ -111,7 +111,12 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
 
   /** MariaDB answers from a copy while it is asked more often than each 100 ms. */
   const untilWaiting = (count: number) =>
-    until("locks are waited for", async () => Number((await scene.beside(scene.waiting))[0]?.n) >= count);
+    until(
+      "locks are waited for",
+      async () => Number((await scene.beside(scene.waiting))[0]?.n) >= count,
+      undefined,
+      150,
+    );
   const first = batch([row(["a", "1"], 1n), row(["b", "1"], 2n)]);
   const second = batch([row(["a", "1"], 10n), row(["b", "1"], 20n)], { generation: 2, nonce: "b2" });
 
