@@ -1,8 +1,10 @@
 import { connect } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { findRedis } from "../../scripts/find-programs.mjs";
 import { startChild } from "./child.ts";
+import { holdingTimers } from "./clock/held-timers.ts";
 import { startProxy } from "./network/proxy.ts";
 import { startRedis } from "./servers/redis-server.ts";
 import { until } from "./until.ts";
@@ -57,4 +59,21 @@ test("the proxy forwards bytes that it does not lose: whole, in pieces, late, an
   direct.disconnect();
   await proxy.close();
   await server.stop();
+});
+
+test("timers that are held do not fire before the body ends, others do, and a cleared one never does", async () => {
+  const fired: string[] = [];
+  const held = holdingTimers(50, async () => {
+    setTimeout((word) => fired.push(word), 50, "held");
+    clearTimeout(setTimeout(() => fired.push("cleared at once"), 60));
+    const cleared = setTimeout(() => fired.push("cleared"), 70);
+    await new Promise<void>((resolve) => setTimeout(resolve, 49));
+    await pause(80);
+    expect(fired).toEqual([]);
+    return cleared;
+  });
+  clearTimeout(await held);
+  await until("it fires", () => fired.length > 0);
+  await pause(80);
+  expect(fired).toEqual(["held"]);
 });

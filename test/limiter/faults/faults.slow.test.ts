@@ -143,15 +143,11 @@ test("SCRIPT FLUSH between any two calls, and before concurrent ones, has no eff
 
 describe("onStoreError, while the server stands still", () => {
   const DEADLINE_MS = 300;
-  /** Generous for a busy machine; a call that waits for the server would take for ever. */
-  const LATEST_MS = DEADLINE_MS + 3000;
+  /** The answer comes while the server stands still. */
   async function stopped<T>(ask: () => Promise<T>): Promise<T> {
     server.pause();
     try {
-      const startMs = performance.now();
-      const answer = await ask();
-      expect(performance.now() - startMs).toBeLessThan(LATEST_MS);
-      return answer;
+      return await ask();
     } finally {
       server.resume();
     }

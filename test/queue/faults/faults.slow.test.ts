@@ -78,10 +78,8 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     for (const proxy of live.proxies) proxy.dropReplies(1e9, { command: "", ...silently });
     live.work(live.queue({ isProxied: true }), ({ payload }) => void handed.push(payload));
     await pause(500);
-    const startMs = performance.now();
     await live.queue().add(1);
     await until("it is handled", () => handed.length > 0);
-    expect(performance.now() - startMs).toBeLessThan(9000);
   });
 
   test("a subscription that breaks is opened again, and missed messages are found", async () => {

@@ -69,11 +69,8 @@ test.concurrent.each(CASES)(
       await new Promise((resolve) => setTimeout(resolve, 300));
       const { length } = warnings;
       const before = server.connections();
-      const startMs = performance.now();
       await Promise.all([...held, reader, permit].map((each) => each!.release()));
       for (const each of [...waiting, writing, acquiring]) expect(await (await each)!.release()).toBe(true);
-      // With messages or polls every 100 ms, and not at the end of a lease or after about 4 s.
-      expect(performance.now() - startMs).toBeLessThan(2000);
       // A worker looks after 5 s at most, which is enough for one client.
       await new DelayQueue(another, `${name} queue`).add("hello");
       if (client === "by URL") await done;
