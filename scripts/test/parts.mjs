@@ -4,7 +4,7 @@
 /** What scripts/setup.mjs installs for each part, besides the packages and a Redis. `npm test` runs core only. */
 export const PARTS = {
   core: ["--build"],
-  slow: ["--build", "--valkey", "--servers", "--sql", "--http", "--exporters", "--dashboard"],
+  slow: ["--build", "--valkey"],
   servers: ["--build", "--valkey", "--servers", "--sql"],
   sql: ["--build", "--valkey", "--servers", "--sql"],
   python: ["--build", "--python"],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   round++;
-  far = redisStore(proxy.url, { deadline: 400 });
+  far = redisStore(proxy.url, { deadline: 2000 });
 });
 afterEach(() => far.close());
 afterAll(async () => {

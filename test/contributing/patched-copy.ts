@@ -39,7 +39,9 @@ export function patchedCopy(patch: string) {
 const execute = promisify(execFile);
 
 async function run(cwd: string, args: string[]): Promise<string> {
-  const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|TEST$|FORCE_COLOR)/.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(VITEST|NODE_ENV|TEST$|FORCE_COLOR|ORIEL_PARTS|ORIEL_ROWS)/.test(name),
+  );
   const env = {
     ...Object.fromEntries(own),
     NO_COLOR: "1",

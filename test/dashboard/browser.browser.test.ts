@@ -176,6 +176,5 @@ inChromium((browser) => {
         expect([path, await seriousFindings(page)]).toEqual([path, []]);
       }
     },
-    60_000,
   );
 });

@@ -31,6 +31,7 @@ export interface Watched {
 /** A page that keeps what went wrong in it, and what it asked for. */
 export async function openPage(browser: Browser, settings: Parameters<Browser["newPage"]>[0] = {}): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...settings });
+  page.setDefaultTimeout(240_000);
   atEnd(() => page.close());
   const troubles: string[] = [];
   const requests: string[] = [];

@@ -125,11 +125,11 @@ inChromium((browser) => {
     await page.goto(url);
     await page.waitForSelector(".space .row");
     own.pause();
-    await page.waitForSelector(".notice.bad:not([hidden])", { timeout: 25_000 });
+    await page.waitForSelector(".notice.bad:not([hidden])", { timeout: 240_000 });
     expect(await page.textContent(".notice.bad")).toContain("has not answered");
     expect(await page.locator(".space .row:not([hidden])").count()).toBeGreaterThan(0);
     own.resume();
-    await page.waitForSelector(".notice.bad", { state: "hidden", timeout: 25_000 });
+    await page.waitForSelector(".notice.bad", { state: "hidden", timeout: 240_000 });
     await own.stop();
   });
 });

@@ -23,17 +23,13 @@ describe.skipIf(node === undefined)("the fleet", () => {
     const folder = placed("fleet");
     const [fleet, url] = await fleetAt(folder);
     let structures: Listed[] = [];
-    await until(
-      "every process shows all of its structures",
-      async () => {
-        const overview = await (await fetch(`${url}/api/overview`)).json();
-        structures = (overview as { structures: Listed[] }).structures;
-        // The fifth process is the dashboard's, which has no structure.
-        const whole = structures.filter(({ processes }) => processes === 4);
-        return whole.length === 7;
-      },
-      60_000,
-    );
+    await until("every process shows all of its structures", async () => {
+      const overview = await (await fetch(`${url}/api/overview`)).json();
+      structures = (overview as { structures: Listed[] }).structures;
+      // The fifth process is the dashboard's, which has no structure.
+      const whole = structures.filter(({ processes }) => processes === 4);
+      return whole.length === 7;
+    });
     expect(structures.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
       ...["Breaker payments", "Counters visits", "DelayQueue mails", "FleetMetrics shop"],
       ...["Limiter visitors", "Lock cleaning", "Series latency"],

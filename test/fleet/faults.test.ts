@@ -22,14 +22,14 @@ afterAll(async () => {
   await server?.stop();
 });
 
-function fleetOf(name: string, url: string, flush: number, deadlineMs = 300): FleetMetrics {
+function fleetOf(name: string, url: string, flush: number, deadlineMs?: number): FleetMetrics {
   const store = redisStore(url, { deadline: deadlineMs });
   stores.push(store);
   return new FleetMetrics(store, name, { interval: "1h", flush });
 }
 
 test("a flush without an answer is sent again, and counts once", async () => {
-  const fleet = fleetOf("lost", proxy.url, 3_600_000);
+  const fleet = fleetOf("lost", proxy.url, 3_600_000, 300);
   const metric = fleet.metric("pay");
   let counted = 0;
   let failures = 0;
@@ -48,12 +48,12 @@ test("a flush without an answer is sent again, and counts once", async () => {
 });
 
 test("while the server is away counting continues; an error is emitted, and all counts are sent later", async () => {
-  const fleet = fleetOf("away", proxy.url, 20);
+  const fleet = fleetOf("away", proxy.url, 20, 1000);
   const errors: unknown[] = [];
   fleet.on("error", ({ error }) => errors.push(error));
   const metric = fleet.metric("pay");
   metric.addSuccess();
-  await fleet.flush();
+  await until("it is flushed", () => fleet.flush().then(() => true));
   proxy.refuse(true);
   proxy.cut();
   for (let i = 0; i < 1000; i++) metric.recordSuccess(i);

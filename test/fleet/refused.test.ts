@@ -10,7 +10,7 @@ let store: Store;
 beforeAll(async () => {
   server = await startRedis({ tcp: true });
   raw = new Redis(server.url);
-  store = redisStore(server.url, { deadline: 500 });
+  store = redisStore(server.url, { deadline: 1500 });
 });
 beforeEach(() => raw.flushall());
 afterAll(async () => {

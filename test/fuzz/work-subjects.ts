@@ -162,11 +162,8 @@ export const queue: Subject = {
         const isHit = keysOfKeys(store, key).map((keys) => keys.some((each) => damaged.includes(each)));
         const spared = IDS.filter((id) => !isHit[shardOf(id, SHARDS)] || (row !== undefined && row !== id));
         work();
-        await until(
-          `${key}: ${spared} are handled, ${[...handled]} were`,
-          () => spared.every((id) => handled.has(id)),
-          8000,
-        );
+        const what = `${key}: ${spared} are handled, ${[...handled]} were`;
+        await until(what, () => spared.every((id) => handled.has(id)));
       },
       close: async () => worker?.close(),
     };

@@ -32,4 +32,59 @@ describe("the test files", () => {
     expect(stepping.length).toBeGreaterThan(10);
     expect(stepping.map(({ path }) => path).filter((path) => !path.includes(".own."))).toEqual([]);
   });
+
+  it("do not judge by the clock on the wall, so that none fails because a machine is slow", () => {
+    const others = files.filter(({ path }) => !path.startsWith("test/house/"));
+    const judged = others.flatMap(({ path, text }) => wallJudges(text, path).map((code) => `${path}: ${code}`));
+    expect(judged).toEqual([]);
+    const examples = [
+      "expect(performance.now() - startMs).toBeLessThan(500);",
+      "const tookMs = Date.now() - startMs; expect( tookMs , what).toBeLessThanOrEqual(9);",
+      "await vi.waitFor(() => expect(a).toBe(1));",
+      "const store = redisStore(url, { deadline: 300 });",
+      'test("a", async () => {\n}, 40_000);',
+      'test(\n  "a",\n  run,\n  30_000,\n);',
+      "test('a', { timeout: 20_000 }, run);",
+      "execFile(node, args, { timeout: 25_000 });",
+      'await until("b", isB, 5500);',
+    ];
+    expect(examples.map((text) => wallJudges(text).length)).toEqual(examples.map(() => 1));
+    const fair = [
+      "expect(performance.now() - startMs).toBeGreaterThan(95);",
+      "expect(calls).toBeLessThan((performance.now() - startMs) / 100);",
+      "redisStore(url, { deadline: 300 }); // It ends calls that nobody answers.",
+    ];
+    expect(fair.flatMap(wallJudges)).toEqual([]);
+  });
 });
+
+/** A limit of at least so much only ends a hang. */
+const HANG_MS = 200_000;
+/** Folders whose tests are about calls that nobody answers. */
+const OF_FAULTS = /\/(faults|outages|storm|misuse)\//;
+
+/** The places in a test's text that pass or fail by how fast the machine is. */
+function wallJudges(text: string, path = ""): string[] {
+  const timed = [...text.matchAll(/(?:const|let) (\w+) = (?:performance|Date)\.now\(\) - \w+;/g)].map(
+    ([, name]) => name,
+  );
+  const elapsed = ["(?:performance|Date)\\.now\\(\\) - \\w+", ...timed].join("|");
+  const bounds = text.match(new RegExp(`expect\\(\\s*(?:${elapsed})\\s*(?:,[^;]*?)?\\)\\s*\\.toBeLess\\w+`, "g")) ?? [];
+  const impatient = text.match(/\bvi\.(waitFor|waitUntil)\b/g) ?? [];
+  const limited = [
+    ...text.matchAll(
+      /\btimeout: (\d[\d_]{3,})|^ {0,4}\}, (\d[\d_]{3,})\);$|^ +(\d[\d_]{3,}),\n *\);$|\buntil\(.*, (\d[\d_]{2,})\)[;.]/gm,
+    ),
+  ];
+  const hasty = limited.filter(([, ...ms]) => Number(ms.join("").replaceAll("_", "")) < HANG_MS).map(([code]) => code);
+  return [...bounds, ...impatient, ...hasty, ...(OF_FAULTS.test(path) ? [] : shortDeadlines(text))];
+}
+
+/** Deadlines under a second without a comment beside them that says which calls they end. */
+function shortDeadlines(text: string): string[] {
+  const lines = text.split("\n");
+  return lines.filter((line, i) => {
+    const [, ms] = /\b(?:deadline(?:Ms)?: |DEADLINE_MS = )([1-9][\d_]*)\b/.exec(line) ?? [];
+    return ms && Number(ms.replaceAll("_", "")) < 1000 && !/\/\/|\*\//.test(line + lines[i - 1]);
+  });
+}

@@ -158,7 +158,7 @@ test("the subscribed connection does not keep the process alive, and closes with
     client.disconnect();`;
   const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", code], {
     cwd: root,
-    timeout: 20_000,
+    timeout: 240_000,
   });
   expect(String(printed)).toBe("null\n");
 });

@@ -97,7 +97,7 @@ test("node-redis follows the name after destroy and connect, without a cut by th
   const name = hostName(primary.host);
   const client = createClient({ url: `redis://${name.host}:${port}` }).on("error", () => {});
   atEnd(() => client.destroy());
-  const store = redisStore(client, { deadline: 300 });
+  const store = redisStore(client, { deadline: 2000 });
   await passLock(store);
   await changeRoles(name);
   expect((await failureOf(store)).message).toMatch(/is a replica, which takes no writes \(READONLY/);

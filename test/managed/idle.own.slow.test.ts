@@ -43,8 +43,8 @@ function callsOf(store: WatchedStore, name: string) {
 }
 
 /**
- * A caller that waits for a lock through the proxy. The function releases it, over a connection that nothing cuts; a
- * message must tell the caller, which would look by itself after some seconds.
+ * A caller that waits for a lock through the proxy. The function releases it, over a connection that nothing cuts. Only
+ * a message wakes the caller then: it would look by itself after some seconds, for which it has no timer.
  */
 async function waiting(store: WatchedStore, name: string) {
   const direct = redisStore(server.url);

@@ -12,9 +12,9 @@ import {
 import { type ReplicatedRedis, startReplicated, untilLinked } from "../harness/servers/replicas.ts";
 import { openers, passLock } from "./openers.ts";
 
-const DEADLINE_MS = 400;
+const DEADLINE_MS = 2000;
 const REFUSED =
-  /: the server is a replica, which takes no writes \(READONLY .*\); use the primary's address(; tried for 400 ms)? \(redis at/;
+  /: the server is a replica, which takes no writes \(READONLY .*\); use the primary's address(; tried for 2000 ms)? \(redis at/;
 
 let redis: ReplicatedRedis;
 let raw: Redis;

@@ -101,7 +101,7 @@ test.each([
   });
   clock.nowMs += 60_000;
   await call(store);
-  await vi.waitFor(() => expect(warned).toHaveLength(1));
+  await expect.poll(() => warned.length).toBe(1);
   expect(warned[0]).toContain(`${field}: this process (`);
   expect(warned[0]).toContain(`) has ${JSON.stringify(live!.shared)}, but process web-2:17:ab has ${shared}; all`);
   const listed = (await readRegistry(store)).structures.find(({ kind }) => field.startsWith(kind));

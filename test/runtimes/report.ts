@@ -26,7 +26,7 @@ export function expectAll(outcome: unknown): void {
 /** The last printed line of a program, as JSON. Rejects with its errors if it failed. It ends with this process at the latest. */
 export function reportOf(program: string, args: readonly string[], cwd: string, env = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const options = { cwd, env: { ...process.env, ...env }, timeout: 25_000, maxBuffer: 1 << 26 };
+    const options = { cwd, env: { ...process.env, ...env }, timeout: 240_000, maxBuffer: 1 << 26 };
     const child = execFile(program, [...args], options, (error, stdout, stderr) => {
       if (error) return reject(new Error(`${program} ${args.join(" ")}: ${error.message}\n${stdout}${stderr}`));
       resolve(JSON.parse(stdout.trimEnd().split("\n").at(-1)!));

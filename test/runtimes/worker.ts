@@ -23,7 +23,7 @@ export async function deployed(main: string, folder: string, { date, flags = [] 
   const flagged = flags.flatMap((flag) => ["--compatibility-flags", flag]);
   const out = join(folder, name);
   const args = ["deploy", main, "--name", name, "--compatibility-date", date, ...flagged, "--dry-run", "--outdir", out];
-  await promisify(execFile)(process.execPath, [wrangler, ...args], { cwd: dirname(main), env, timeout: 25_000 });
+  await promisify(execFile)(process.execPath, [wrangler, ...args], { cwd: dirname(main), env, timeout: 240_000 });
   return join(out, `${name}.js`);
 }
 

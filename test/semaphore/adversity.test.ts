@@ -95,26 +95,26 @@ test.each([1, 3])("processes with other limits and leases share the permits of %
 test("a server's clock that jumps ahead by hours loses no hold of three servers", async () => {
   const aheadMs = [0, 0, 0];
   const { stores } = inMemory(aheadMs);
-  const lock = new QuorumLock(stores, "clock", { watchdogLease: 900 });
-  const semaphore = new Semaphore(stores, "clock", { limit: 2, watchdogLease: 900 });
+  const lock = new QuorumLock(stores, "clock", { watchdogLease: 3000 });
+  const semaphore = new Semaphore(stores, "clock", { limit: 2, watchdogLease: 3000 });
   const holds = [await lock.tryLock(), await semaphore.acquire(), await semaphore.acquire()];
   for (let i = 0; i < 3; i++) {
     aheadMs[i]! += 3_600_000;
     expect(await lock.tryLock()).toBeNull();
     expect(await semaphore.tryAcquire()).toBeNull();
-    await pause(450); // longer than a third of the lease, after which it is renewed
+    await pause(1100); // longer than a third of the lease, after which it is renewed
   }
   for (const each of holds) expect(await each!.release()).toBe(true);
 });
 
 test("servers that forget all, one after another, each after a renewal, never let too many in", async () => {
   const { stores, clear } = inMemory();
-  const [holders, newcomers] = [0, 1].map(() => new Semaphore(stores, "empty", { limit: 2, watchdogLease: 900 }));
+  const [holders, newcomers] = [0, 1].map(() => new Semaphore(stores, "empty", { limit: 2, watchdogLease: 3000 }));
   const held = [await holders!.acquire(), await holders!.acquire()];
   for (const i of [0, 1, 2]) {
     clear(i);
     for (let attempt = 0; attempt < 5; attempt++) expect(await newcomers!.tryAcquire()).toBeNull();
-    await pause(450);
+    await pause(1100);
   }
   expect(held.map(({ leftMs }) => leftMs > 0)).toEqual([true, true]);
   for (const each of held) expect(await each.release()).toBe(true);

@@ -133,6 +133,5 @@ describe("half of the slots move as a whole, there and back, under load", () => 
         await flow.close();
         await scene.close();
       },
-      60_000,
     );
 });

@@ -39,5 +39,4 @@ test.each(ROWS.flatMap(([args, shown]) => [40, 80, 120].map((columns) => ({ args
     expect(lines.join("\n")).toMatch(shown);
     for (const line of lines) expect(stringWidth(line), line).toBeLessThanOrEqual(columns);
   },
-  30_000,
 );

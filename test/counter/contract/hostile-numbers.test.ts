@@ -10,7 +10,7 @@ let store: Store;
 beforeAll(async () => {
   server = await startRedis();
   raw = new Redis(server.url);
-  store = redisStore(server.url, { deadline: 1000 });
+  store = redisStore(server.url);
 });
 afterAll(async () => {
   await store?.close();

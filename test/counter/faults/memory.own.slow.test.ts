@@ -34,5 +34,4 @@ test.each(["eval", "functions"] as const)(
     await load.check(flow, table);
     await flow.close();
   },
-  60_000,
 );

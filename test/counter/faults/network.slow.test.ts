@@ -36,7 +36,6 @@ test.each(Object.keys(clients) as (keyof typeof clients)[])(
     await flow.close();
     await load.check(flow);
   },
-  60_000,
 );
 
 test.each([0, 1])(

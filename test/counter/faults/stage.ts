@@ -14,7 +14,7 @@ export function open(
   storeOptions: RedisStoreOptions = {},
   options: Partial<CountersOptions> = {},
 ): { store: Store; flow: Counters } {
-  const store = redisStore(client, { deadline: 3000, ...storeOptions });
+  const store = redisStore(client, { deadline: 10_000, ...storeOptions });
   atEnd(() => store.close());
   return { store, flow: new Counters(store, "flow", { dimensions: DIMENSIONS, shards: SHARDS, ...options }) };
 }

@@ -76,6 +76,10 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
 
 /** Runs promtool with these arguments and this input. */
 export function promtool(args: readonly string[], input = ""): { status: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(programs().promtool, args, { input, encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(programs().promtool, args, {
+    input,
+    encoding: "utf8",
+    timeout: 240_000,
+  });
   return { status, output: stdout + stderr };
 }

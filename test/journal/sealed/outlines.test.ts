@@ -69,6 +69,5 @@ describe.each(["float32", "float64"] as const)("%s", (values) => {
         }
       await series.close();
     },
-    30_000,
   );
 });

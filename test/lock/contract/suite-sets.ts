@@ -29,13 +29,13 @@ export function setSuite(opened: () => OpenStore): void {
 
     test("the first hold is renewed while the set waits for the next, and lasts for the whole lease then", async () => {
       const blocker = (await b!(opened().other).tryLock({ lease: "60s" }))!;
-      const waits = Lock.all([a!(), b!()]).tryLock({ lease: 1000, wait: "20s" });
-      await pause(1300);
+      const waits = Lock.all([a!(), b!()]).tryLock({ lease: 3000, wait: "20s" });
+      await pause(3300);
       expect(await a!().isHeld()).toBe(true);
       await blocker.release();
       const held = (await waits)!;
-      expect(held.leftMs).toBeGreaterThan(600);
-      await pause(1100);
+      expect(held.leftMs).toBeGreaterThan(1000);
+      await pause(3100);
       expect(held.leftMs).toBe(0);
       expect(await held.release()).toBe(false);
     });

@@ -190,20 +190,20 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
 
       test("extend never shortens a hold", async () => {
         const { lock, other } = fresh();
-        const held = await lock.tryLock({ lease: 1000 });
+        const held = await lock.tryLock({ lease: 3000 });
         expect(await held!.extend("60s")).toBe(true);
         expect(held!.leftMs).toBeGreaterThan(50_000);
         expect(await held!.extend(100)).toBe(true);
         expect(held!.leftMs).toBeGreaterThan(50_000);
-        await pause(1050);
+        await pause(3050);
         expect(await other.tryLock()).toBeNull();
         expect(await held!.release()).toBe(true);
       });
 
       test("a hold without a given lease is renewed until its release", async () => {
-        const { lock, other } = fresh({ watchdogLease: 1200 });
+        const { lock, other } = fresh({ watchdogLease: 3000 });
         const held = await lock.tryLock();
-        expect(await other.tryLock({ wait: 1500 })).toBeNull();
+        expect(await other.tryLock({ wait: 3500 })).toBeNull();
         expect(held!.signal.aborted).toBe(false);
         expect(held!.leftMs).toBeGreaterThan(0);
         expect(await held!.release()).toBe(true);

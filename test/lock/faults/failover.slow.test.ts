@@ -17,7 +17,7 @@ beforeEach(async () => {
   redis = await startReplicated(1);
   promoted = new Redis(redis.replicas[0]!.url);
   proxy = await startProxy(redis.primary.port);
-  stores = [0, 1].map(() => redisStore(proxy.url, { deadline: 1000 }));
+  stores = [0, 1].map(() => redisStore(proxy.url, { deadline: 3000 }));
 });
 afterEach(async () => {
   await Promise.all(stores.map((store) => store.close()));

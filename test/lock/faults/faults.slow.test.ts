@@ -55,11 +55,11 @@ describe("lost replies and requests", () => {
   });
 
   test("the connection is cut during a renewal: the hold continues", async () => {
-    const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 1500 });
+    const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 4500 });
     const held = await lock.tryLock();
     for (let i = 0; i < 3; i++) {
       stage.proxy.dropReplies(1);
-      await pause(600);
+      await pause(1700);
     }
     expect(held!.signal.aborted).toBe(false);
     expect(held!.leftMs).toBeGreaterThan(0);

@@ -88,9 +88,9 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
     });
 
     test("holds without a lease are renewed", async () => {
-      const watched = new ReadWriteLock(opened.store, "report", { watchdogLease: 900 });
+      const watched = new ReadWriteLock(opened.store, "report", { watchdogLease: 3000 });
       const reader = (await watched.read.tryLock({ wait: "20s" }))!;
-      expect(await other.write.tryLock({ wait: 1500 })).toBeNull();
+      expect(await other.write.tryLock({ wait: 3500 })).toBeNull();
       expect(reader.leftMs).toBeGreaterThan(0);
       expect(await reader.release()).toBe(true);
     });

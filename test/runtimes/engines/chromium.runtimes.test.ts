@@ -25,6 +25,7 @@ inRuntime("Chromium", (executablePath) => {
     const wasm = readFileSync(join(consumer(), "node_modules", "oriel", "dist", "kernels.simd.wasm"));
     const site = await startSite(main, wasm, policy);
     const page = await browser.newPage();
+    page.setDefaultTimeout(240_000);
     const errors: Error[] = [];
     page.on("pageerror", (error) => errors.push(error));
     try {

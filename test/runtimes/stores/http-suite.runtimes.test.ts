@@ -69,6 +69,7 @@ describe("the suite of stores over HTTP", () => {
       const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
       try {
         const page = await browser.newPage();
+        page.setDefaultTimeout(240_000);
         await page.goto(site.url);
         expectAll(await page.evaluate("outcome"));
       } finally {

@@ -22,6 +22,7 @@ const started = (env) => {
     series: new Series(store, "series"),
     asked: new Series(store, "series"),
     long: new Series(store, "long"),
+    // It ends requests that the server leaves without an answer.
     kept: new Series(httpStore({ url: env.URL, token: env.TOKEN, deadline: 300 }), "kept", { onStoreError: "local" }),
     store,
     circuit: circuit("circuit"),
@@ -36,6 +37,7 @@ const started = (env) => {
   };
 };
 const small = (env) => {
+  // As above.
   const store = httpStore({ url: env.URL, token: env.TOKEN, deadline: 300, maxPendingBytes: 4096 });
   return new Limiter(store, [slidingWindow({ limit: 1e6, span: "1m" })], { name: "small" });
 };

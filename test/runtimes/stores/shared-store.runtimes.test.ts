@@ -10,6 +10,7 @@ import { until } from "../../harness/until.ts";
 import { root } from "../../house/sources.ts";
 import { temporaryFolder } from "../bundles/bundle.ts";
 
+/** It ends requests that the server leaves without an answer. */
 const DEADLINE_MS = 300;
 const WORKER = `
 import { Breaker, httpStore, Limiter, slidingWindow } from "./src/entries/slim.ts";

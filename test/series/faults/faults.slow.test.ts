@@ -62,7 +62,7 @@ afterAll(async () => {
 
 /** A series with a connection of its own, through the proxy or past it. */
 function open(url = proxy.url, change: (store: Store) => Store = (store) => store): Series {
-  const store = redisStore(url, { deadline: 900 });
+  const store = redisStore(url, { deadline: 2000 });
   stores.push(store);
   return new Series(change(store), NAME, options);
 }
@@ -88,7 +88,7 @@ function repeating(store: Store): Store {
 }
 
 /** Calls fail at once while a store takes the server for down: it is back when a probe on a new connection says so. */
-async function answered(series: Series, untilMs = performance.now() + 8000): Promise<WindowStats> {
+async function answered(series: Series, untilMs = performance.now() + 240_000): Promise<WindowStats> {
   return series.stats().catch(async (error) => {
     if (!error.transient || performance.now() > untilMs) throw error;
     await pause(50);

@@ -97,7 +97,7 @@ test("percentiles are those of all values together, not a mean over the parts", 
 });
 
 test("a node stands still: the whole is refused or degraded; parts on other nodes answer", async () => {
-  const impatient = redisStore(client, { deadline: 500 });
+  const impatient = redisStore(client, { deadline: 2000 });
   const ask = (options: SeriesOptions) =>
     names.map((name) => new Series(impatient, name, { retention: "10m", values: "float64", ...options }));
   const [strict, lenient] = [ask({}), ask({ onStoreError: "local" })];

@@ -43,10 +43,11 @@ test.concurrent.for<[string, Act, Act]>([
     rmSync(folder, { recursive: true, force: true });
   });
   const failures: StoreFailure[] = [];
-  const plain: Store = redisStore(client, { deadline: 300 });
+  const plain: Store = redisStore(client, { deadline: 1000 });
   const store: Store = { ...plain, monotonic: plain.monotonic, report: (failure) => void failures.push(failure) };
   const series = new Series(store, "s", OPTIONS);
   const reader = new Series(plain, "s", { values: "float64", retention: "1m" });
+  await until("it is connected", async () => !(await series.stats()).degraded);
   expect((await series.recordAndGet(1)).degraded).toBe(false);
   await begin(admin, folder);
   for (const value of [2, 3, 4]) expect(await series.record(value)).toEqual(LOCAL);

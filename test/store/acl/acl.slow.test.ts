@@ -46,7 +46,7 @@ const over =
   (client: keyof typeof clients, own: { scripting?: "functions" } = {}): Open =>
   async ({ url }, user, options) => {
     const given = clients[client](urlOf(url, user));
-    const store = storeOn(given, { deadline: 2000, ...own, ...options });
+    const store = storeOn(given, { deadline: 10_000, ...own, ...options });
     return { store, end: () => store.close().then(given.end) };
   };
 const overHttp: Open = async ({ url }, user, options) => {
@@ -85,8 +85,8 @@ test.concurrent.each(Object.entries(FORMS))(
   },
 );
 
-/** The losses of a user. */
-async function lossesOf(user: string, { open, isHttp }: (typeof FORMS)[string]): Promise<string[]> {
+/** The losses of a user: messages and warnings that do not come within `patienceMs`, and failed calls. */
+async function lossesOf(user: string, { open, isHttp }: (typeof FORMS)[string], patienceMs: number): Promise<string[]> {
   const { primary } = await servers();
   const warnings: string[] = [];
   const { store, end } = await open(primary, user, { onWarning: (warning) => warnings.push(warning) });
@@ -95,15 +95,17 @@ async function lossesOf(user: string, { open, isHttp }: (typeof FORMS)[string]):
   try {
     const failures = await failuresOf(store, user);
     if (failures.length > 0) return failures;
-    const losses = await lostNotices(store, another, own, user);
+    const losses = await lostNotices(store, another, own, user, patienceMs);
     if (!isHttp)
-      losses.push(...(await lostMessages(store, own, user, () => warnings.find((each) => /SUBSCRIBE/.test(each)))));
+      losses.push(
+        ...(await lostMessages(store, own, user, () => warnings.find((each) => /SUBSCRIBE/.test(each)), patienceMs)),
+      );
     if (!isHttp)
       await new DelayQueue(store, `${user} replicated`, { replicas: 1 }).add("hello").catch((error) => {
         losses.push(`replicas: ${error.message}`);
       });
     const hasWarned = () => warnings.some((warning) => warning.startsWith("maxmemory-policy is allkeys-lru"));
-    await until("a warning", hasWarned, 500).catch(() => losses.push("no warning about the server's settings"));
+    await until("a warning", hasWarned, patienceMs).catch(() => losses.push("no warning about the server's settings"));
     return losses;
   } finally {
     own.disconnect();
@@ -139,7 +141,7 @@ describe.each(Object.entries(FORMS))("%s", (form, each) => {
     const { primary } = await servers();
     const user = name(form, 0);
     await setUser(primary.url, user, each.rules);
-    expect(await lossesOf(user, each)).toEqual([]);
+    expect(await lossesOf(user, each, 240_000)).toEqual([]);
     expect(await lossesOnEmpty(each.rules, each)).toEqual([]);
   });
 
@@ -148,7 +150,7 @@ describe.each(Object.entries(FORMS))("%s", (form, each) => {
     const user = name(form, i);
     const left = each.rules.filter((other) => other !== rule);
     await setUser(primary.url, user, left);
-    const losses = await (LOADING.includes(rule) ? lossesOnEmpty(left, each) : lossesOf(user, each));
+    const losses = await (LOADING.includes(rule) ? lossesOnEmpty(left, each) : lossesOf(user, each, 500));
     expect(losses).not.toEqual([]);
   });
 });
@@ -180,7 +182,7 @@ describe("a cluster", () => {
     await flush();
     for (const { url } of nodes) await setUser(url, "app", rules);
     const given = await CLIENTS[client]();
-    const store = storeOn(given, { deadline: 2000 });
+    const store = storeOn(given, { deadline: 10_000 });
     return { store, end: () => store.close().then(given.end) };
   };
 

@@ -29,11 +29,11 @@ const CALLS: Record<string, (store: Store, name: string) => Promise<unknown>> = 
   async "Lock, waiting"(store, name) {
     const lock = new Lock(store, name);
     const held = await lock.tryLock();
-    const next = lock.tryLock({ wait: "5s" });
+    const next = lock.tryLock({ wait: "60s" });
     await held!.release();
     await (await next)!.release();
   },
-  Semaphore: async (store, name) => (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "1s" })).release(),
+  Semaphore: async (store, name) => (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "60s" })).release(),
   LockedWindow: (store, name) => new LockedWindow(store, name, { span: "1m" }).addAndGetStats(1),
   async Counters(store, name) {
     const counters = new Counters(store, name, { dimensions: ["a"], shards: 1 });
@@ -74,6 +74,7 @@ export async function lostMessages(
   own: Redis,
   name: string,
   why: () => string | undefined,
+  patienceMs: number,
 ): Promise<string[]> {
   const lost: string[] = [];
   const channels = {
@@ -90,7 +91,7 @@ export async function lostMessages(
     await until("a message", () => heard.includes("hello"));
     end!();
     const subscribers = async () => Number(((await own.pubsub("NUMSUB", channel)) as unknown[])[1]);
-    await until("the end", async () => (await subscribers()) === 0, 200).catch(() => {
+    await until("the end", async () => (await subscribers()) === 0, patienceMs).catch(() => {
       lost.push(`${structure}: still subscribed`);
     });
   }
@@ -98,22 +99,28 @@ export async function lostMessages(
 }
 
 /** Which releases other processes do not hear. */
-export async function lostNotices(store: Store, another: Store, own: Redis, name: string): Promise<string[]> {
+export async function lostNotices(
+  store: Store,
+  another: Store,
+  own: Redis,
+  name: string,
+  patienceMs: number,
+): Promise<string[]> {
   const heard = new Set<string>();
   const listener = own.duplicate();
   await listener.psubscribe("unlock:*", "due:*");
   listener.on("pmessage", (_pattern: string, channel: string) => heard.add(channel));
   const giveUp = new AbortController();
   const held = await new Lock(store, name).tryLock();
-  const waiting = new Lock(another, name).tryLock({ wait: "10s", signal: giveUp.signal });
+  const waiting = new Lock(another, name).tryLock({ wait: "60s", signal: giveUp.signal });
   waiting.catch(() => {});
   await until("a place", async () => (await own.exists(`waiting:oriel:{${name}}`)) === 1);
   await held!.release();
-  await (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "1s" })).release();
+  await (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "60s" })).release();
   await new DelayQueue(store, name).add("hello");
   const wanted = [/^unlock:oriel:/, /^unlock:semaphore:oriel:/, /^due:oriel:/];
   const missing = () => wanted.filter((each) => ![...heard].some((it) => it.includes(`{${name}`) && each.test(it)));
-  await until("the notices", () => missing().length === 0, 200).catch(() => {});
+  await until("the notices", () => missing().length === 0, patienceMs).catch(() => {});
   giveUp.abort();
   listener.disconnect();
   return missing().map((each) => `not heard: ${each.source}`);

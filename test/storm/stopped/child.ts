@@ -7,7 +7,7 @@ import { answered, Books } from "../books.ts";
 import { SHARES } from "./acts.ts";
 import { DEADLINE_MS, END, type Orders, type Report, toldOf } from "./orders.ts";
 
-/** One process of stopped.slow.test.ts. It acts on all structures until the end message, and prints its knowledge. */
+/** One process of stopped.sql.test.ts. It acts on all structures until the end message, and prints its knowledge. */
 const orders = JSON.parse(process.argv[2]!) as Orders;
 const connection = clients[orders.client](orders.url);
 const { scripting } = orders;
