@@ -4,11 +4,13 @@ export type Outcome<T> = { kind: "done"; value: T } | { kind: "failed"; error: u
 
 /**
  * Resolves to the outcome of a promise, or to "late" after `ms`. Never rejects; a later rejection is ignored. An idle
- * wait does not keep the process alive.
+ * wait does not keep the process alive. After a process stood still, its timers are due before it has read what came
+ * meanwhile: it reads that first.
  */
 export function within<T>(promise: Promise<T>, ms: number, isIdle = false): Promise<Outcome<T>> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timerMs(ms), { kind: "late" });
+    const late = () => resolve({ kind: "late" });
+    const timer = setTimeout(() => afterReading(late), timerMs(ms));
     if (isIdle) unref(timer);
     promise.then(
       (value) => {
@@ -21,4 +23,11 @@ export function within<T>(promise: Promise<T>, ms: number, isIdle = false): Prom
       },
     );
   });
+}
+
+/** Node reads from sockets between its timers and its immediates. Other runtimes have no immediates, or similar ones. */
+function afterReading(run: () => void): void {
+  const { setImmediate } = globalThis as { setImmediate?: (run: () => void) => unknown };
+  if (setImmediate) setImmediate(run);
+  else run();
 }

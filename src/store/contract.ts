@@ -210,6 +210,13 @@ export interface StoreEvents {
 export interface WatchedStore extends Store {
   /** The current health, shared by all structures on the store. */
   readonly health: StoreHealth;
+  /**
+   * Resolves when commands can be sent: the server has answered one. Await it where a program begins, to find a wrong
+   * address or password before the first call. Rejects with UNAVAILABLE and the reason. It does so at once if waiting does
+   * not help, as with a refused password. Otherwise it takes as long as a first call: at most 2 s for the connection, and
+   * `deadline`. A memory store is always ready. It costs one EXISTS.
+   */
+  ready(): Promise<void>;
   /** The text of one section of INFO, from each primary. Absent if there is no server. Rejects if it is refused. */
   readonly info?: ((section: string) => Promise<string[]>) | undefined;
   /** Adds a listener. Returns a function that removes it. */

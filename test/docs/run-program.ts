@@ -9,7 +9,7 @@ import type { Program } from "./blocks.ts";
 import { written } from "./workspace.ts";
 
 /** A busy machine may take longer to connect than a store waits for its first connection. */
-const BUSY = /no connection to the server is open yet/;
+const BUSY = /the connection to the server is still being opened/;
 const MAX_ATTEMPTS = 3;
 
 /** The program on an empty database of the server at `url` must end without an error, and print what its page says. */

@@ -31,6 +31,8 @@ export interface ScriptClient {
   readonly whyNoReplicas?: string;
   /** The last failure of the connection, as the cause of errors. It contains no secrets. */
   readonly lastError: unknown;
+  /** True until the first connection is ready or fails. Calls wait for it beyond their deadlines. */
+  readonly isOpening?: boolean;
   /** Bytes of the calls that were passed to `call` and not answered yet. */
   readonly unansweredBytes: number;
   /**

@@ -5,10 +5,11 @@ import type { Argument, Operation, Script } from "../contract.ts";
 import type { Health } from "../health/health.ts";
 import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
-import { isFinal, reasonOf } from "../health/reason.ts";
+import { isFinal, reasonOf, withLeaf } from "../health/reason.ts";
 import { OUT_OF_MEMORY } from "../refusal.ts";
 import { slotOf } from "../slot.ts";
 import type { Call } from "./call.ts";
+import { CallTime } from "./call-time.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
 import { NOT_LOADED } from "./scripting.ts";
@@ -43,7 +44,7 @@ const SEVERAL_SLOTS = /CROSSSLOT|same slot|different slots/i;
  *   not loaded, refused for good           │ reject
  *   not now (TRYAGAIN, READONLY, ...)      │ wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   keys of several slots (CROSSSLOT)       │ split by slot, send again (nothing was run)
- *   never written                          │ wait for the connection, send
+ *   never written                          │ wait for the connection, send; the first one is no part of the deadline
  *   answered, replicas did not confirm     │ as no answer
  *   the server is down (store/health/health.ts)│ reject at once
  *   no answer (lost, or a third of the deadline)│ send again if the operation is repeatable; else applied "unknown"
@@ -52,12 +53,11 @@ const SEVERAL_SLOTS = /CROSSSLOT|same slot|different slots/i;
 export async function deliver(
   calls: readonly Call[],
   options: DeliveryOptions,
-  deadlineAtMs = performance.now() + options.deadlineMs,
+  time = new CallTime(options.client, options.deadlineMs),
 ): Promise<void> {
   const { client, health, deadlineMs, scriptOf } = options;
   const { operation, keys: firstKeys } = calls[0]!;
   const firstKey = firstKeys[0]!;
-  const leftMs = () => deadlineAtMs - performance.now();
   let open = calls;
   let cause: unknown;
   let failures = 0;
@@ -67,23 +67,26 @@ export async function deliver(
     if (!open.every((call) => call.isOpen)) open = open.filter((call) => call.isOpen);
     if (open.length === 0) return;
     const server = health.serverOf(firstKey);
-    const noAnswer = (why: unknown) => health.failed(server, firstKey, deadlineAtMs - deadlineMs, why);
-    if (leftMs() <= 0) {
+    const noAnswer = (why: unknown) => health.failed(server, firstKey, time.beganAtMs, why);
+    const ready = time.ready();
+    if (time.isOver) {
       // The reason why there is no connection says more than the loss of a request with it.
       if (!(cause instanceof Unconfirmed) && !reasonOf(cause)) cause = client.lastError ?? cause;
       noAnswer(cause);
-      return failLate(open, deadlineMs, cause);
+      return failLate(open, time.triedMs, cause);
     }
     const check = health.checkOf(server);
-    if (check) await check;
+    if (check) {
+      await check;
+      continue;
+    }
     if (server.outage && !isProbe) {
       const outage = health.refuses(server);
       if (outage) return failDown(open, outage);
       isProbe = true;
     }
-    const ready = client.whenReady();
     if (ready) {
-      const waited = await within(isProbe ? ready : health.orDown(ready), leftMs());
+      const waited = await time.wait(isProbe ? ready : health.orDown(ready));
       if (waited.kind !== "failed") continue;
       if (!isFinal(waited.error)) noAnswer(waited.error);
       return failWith(open, "Redis is out of reach", waited.error);
@@ -96,7 +99,7 @@ export async function deliver(
       for (const arg of call.args) args.push(arg);
     }
     if ("packing" in operation) args.push(...operation.packing.argumentsOf(open.map(({ input }) => input)));
-    const attemptMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
+    const attemptMs = operation.repeatable ? Math.min(time.leftMs, deadlineMs / 3) : time.leftMs;
     const { replicas } = open[0]!; // the same for all calls of a batch
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(attemptMs), deadlineMs } : undefined;
     const attempt = client.call(script, keys, args, confirmation, isWhole);
@@ -121,11 +124,11 @@ export async function deliver(
       } else if (message.startsWith("OOM ")) {
         return reject(open, () => ["OVERLOADED", OUT_OF_MEMORY, true], cause);
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
-        await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
+        await Promise.all(open.map((call) => deliver([call], options, time)));
         return;
       } else if (SEVERAL_SLOTS.test(message) && slotsOf(open).length > 1) {
         options.onSeveralSlots();
-        await Promise.all(slotsOf(open).map((calls) => deliver(calls, options, deadlineAtMs)));
+        await Promise.all(slotsOf(open).map((calls) => deliver(calls, options, time)));
         return;
       } else if (!TRY_LATER.test(message)) {
         const text = `the server refused ${refused ? "to load " : ""}the script (${message})`;
@@ -149,9 +152,10 @@ export async function deliver(
       }
       if (outcome.kind === "late") continue;
     }
-    const pauseMs = Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random());
+    const pauseMs = Math.min(time.leftMs, 10 * 2 ** Math.min(failures, 5) * Math.random());
     // An attempt without time for its answer would hide the server's reason. It would be unknown whether it ran.
-    if (cause instanceof ServerError && leftMs() - pauseMs < deadlineMs / 20) return failLate(open, deadlineMs, cause);
+    if (cause instanceof ServerError && time.leftMs - pauseMs < deadlineMs / 20)
+      return failLate(open, deadlineMs, cause);
     await pause(pauseMs);
   }
 }
@@ -179,13 +183,14 @@ function reject(calls: readonly Call[], failureOf: (call: Call) => Failure, caus
 }
 
 function fail(calls: readonly Call[], text: string, cause: unknown): void {
-  reject(calls, () => ["UNAVAILABLE", text, true], cause);
+  reject(calls, () => ["UNAVAILABLE", withLeaf(text, cause), true], cause);
 }
 
-/** Rejects with the known reason of `cause`, else with `text`. */
+/** Rejects with the known reason of `cause`, else with `text` and what the innermost cause says. */
 function failWith(calls: readonly Call[], text: string, cause: unknown, isTransient = true): void {
   const reason = reasonOf(cause);
-  reject(calls, () => ["UNAVAILABLE", reason?.text ?? text, reason?.isTransient ?? isTransient], cause);
+  const why = reason?.text ?? withLeaf(text, cause);
+  reject(calls, () => ["UNAVAILABLE", why, reason?.isTransient ?? isTransient], cause);
 }
 
 /** Rejects at once with the reason of the outage and its duration so far. */
@@ -200,9 +205,13 @@ const noError = () => {};
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const reason = reasonOf(cause);
   const text = `within ${deadlineMs} ms`;
-  const silent = `no answer from Redis ${text}${reason ? `: ${reason.text}` : ""}`;
+  const silent = reason
+    ? `no answer from Redis ${text}: ${reason.text}`
+    : withLeaf(`no answer from Redis ${text}`, cause);
   const silence = cause instanceof Unconfirmed ? cause.message : silent;
-  const why = reason ? `${reason.text}; tried for ${deadlineMs} ms` : `Redis could not be reached ${text}`;
+  const why = reason
+    ? `${reason.text}; tried for ${deadlineMs} ms`
+    : withLeaf(`Redis could not be reached ${text}`, cause);
   reject(
     calls,
     (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),

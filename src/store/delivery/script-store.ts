@@ -2,6 +2,7 @@ import { Aborts } from "../../async/aborts.ts";
 import { leaseClock } from "../../async/lease-clock.ts";
 import { endsWithRequest, lostAfterMs, untilEnded } from "../../async/of-request.ts";
 import { argumentError, OrielError } from "../../errors.ts";
+import { Place } from "../../place.ts";
 import { type Clock, type Duration, durationMs } from "../../time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
@@ -15,13 +16,15 @@ import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
+import { serverReady } from "./ready.ts";
 
 /** Options of every store on a server: prefix, deadline, bounds and warnings. */
 export interface ScriptStoreOptions {
   /** Prefix of every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;
   /**
-   * Longest time of one request, repeated attempts included: from 1 ms to 24 days, default "1s". A call of a series may
+   * Longest time of one request, repeated attempts included: from 1 ms to 24 days, default "1s". It begins when the client
+   * can send: its load and its first connection have 2 s of their own. A call of a series may
    * need several requests, one after the other, and each may take a whole deadline. A record or a read first waits for
    * the request under way. The first record of a process first requests the time. A read of closed chunks needs one or
    * more further requests. The call ends with the first request that fails. A `signal` bounds a call as a whole.
@@ -89,6 +92,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const onSeveralSlots = () => batches.splitBySlot(slotOf);
   const delivery = { client: connection, health, deadlineMs, scriptOf, onSeveralSlots };
 
+  const place = new Place("store", undefined, connection);
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;
   const send = (calls: Call[]) => {
@@ -133,6 +137,11 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     },
     info: (section) => connection.info(section),
     on: (name, listener) => health.on(name, listener),
+    ready: () =>
+      place.run("ready", async () => {
+        checkOpen();
+        await serverReady(connection, deadlineMs, keyOf(prefix, "ready"));
+      }),
     get subscribe(): WatchedStore["subscribe"] {
       const { subscribe } = connection;
       return subscribe && ((channel, listener) => subscribe(channel, listener, onRefused));

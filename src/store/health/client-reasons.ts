@@ -6,7 +6,8 @@ export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
 export const CLOSES_TLS =
   "the server closes TLS connections without an answer; it may require a client's certificate, or refuse this one (tls: { cert, key })";
-export const UNREACHED = "no connection to the server is open yet";
+export const CLIENT_LOADS = "the client is still being loaded";
+export const UNREACHED = "the connection to the server is still being opened";
 export const STORE_CLOSED = "the store was closed";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
 /** ioredis reports nothing else about a cluster that it cannot reach. */
@@ -21,7 +22,10 @@ export const CLIENT_REASONS: Reasons = [
   [SILENT, "passing", SILENT],
   [CLOSES, "passing", CLOSES],
   [CLOSES_TLS, "passing", CLOSES_TLS],
+  [CLIENT_LOADS, "passing", CLIENT_LOADS],
   [UNREACHED, "passing", UNREACHED],
+  [/^the package ioredis cannot be loaded.*/, "configuration", "$&"],
+  [/^ioredis refuses the options in the URL.*/, "configuration", "$&"],
   [NO_NODE, "passing", NO_NODE],
   [NOT_WHOLE, "passing", NOT_WHOLE],
   [NO_TLS, "unlikely", NO_TLS],

@@ -1,7 +1,7 @@
-import { CLIENT_REASONS, CLOSES, CLOSES_TLS, SILENT } from "./client-reasons.ts";
+import { CLIENT_REASONS, CLOSES, CLOSES_TLS, NOT_WHOLE, SILENT, UNREACHED } from "./client-reasons.ts";
 import { addReasons, reasonOf } from "./reason.ts";
 
-/** The error of the previous connection stays valid until the present one has been silent for this time. */
+/** A connection is silent after this time without a byte. Until then the error of the previous one stays valid. */
 const SILENT_AFTER_MS = 1000;
 
 /**
@@ -22,6 +22,7 @@ export class LastError {
   #isConnected = false;
   /** Since when the open connection has been silent. */
   #silentSinceMs: number | undefined;
+  #isOpening = true;
 
   /** `unreached`: the reason before the first connection or error. `isTls`: of the connections. */
   constructor(unreached: string, isTls = false) {
@@ -32,8 +33,13 @@ export class LastError {
 
   get current(): Error | undefined {
     const sinceMs = this.#silentSinceMs;
-    const isSilent = sinceMs !== undefined && (!this.#error || performance.now() - sinceMs >= SILENT_AFTER_MS);
-    return isSilent ? new Error(SILENT) : this.#error;
+    if (sinceMs === undefined) return this.#error;
+    return performance.now() - sinceMs >= SILENT_AFTER_MS ? new Error(SILENT) : (this.#error ?? new Error(UNREACHED));
+  }
+
+  /** Whether no connection was ready and none has failed so far. */
+  get isOpening(): boolean {
+    return this.#isOpening;
   }
 
   /** The reason; while connecting at least `unreached`, because some clients report none. */
@@ -60,6 +66,8 @@ export class LastError {
 
   failed(error: Error): void {
     this.#silentSinceMs = undefined;
+    // Until a cluster's client has asked for the cluster's state, that is the error.
+    if (error.message !== NOT_WHOLE) this.#isOpening = false;
     const reason = reasonOf(error);
     // Clients also report that they gave up, which says less than why.
     if (!reason && reasonOf(this.#error)) return;
@@ -75,5 +83,6 @@ export class LastError {
   ready(): void {
     this.#error = undefined;
     this.#silentSinceMs = undefined;
+    this.#isOpening = false;
   }
 }

@@ -78,6 +78,19 @@ export function reasonOf(error: unknown): Reason | undefined {
   return undefined;
 }
 
+/** A text, and in brackets what the innermost cause of an error says, unless the text says it. */
+export function withLeaf(text: string, error: unknown): string {
+  let leaf = error;
+  for (let depth = 0; depth < 5 && leaf instanceof Error; depth++) {
+    const { errors } = leaf as { errors?: unknown };
+    const inner = leaf.cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+    if (!(inner instanceof Error)) break;
+    leaf = inner;
+  }
+  const said = leaf instanceof Error ? leaf.message.split("\n")[0]!.slice(0, 200) : "";
+  return said === "" || text.includes(said) ? text : `${text} (${said})`;
+}
+
 /** Whether waiting does not help. */
 export function isFinal(error: unknown): boolean {
   return reasonOf(error)?.isFinal === true;

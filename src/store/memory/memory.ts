@@ -79,6 +79,9 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     keyOf: (name) => keyOf(prefix, name),
     health,
     on: (name, listener) => listeners.on(name, listener),
+    async ready() {
+      if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+    },
     get sizeBytes() {
       return entries.sizeBytes;
     },

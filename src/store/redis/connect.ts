@@ -7,6 +7,8 @@ export type RedisClass = new (url: string, options: object) => unknown;
 
 /** Proxies cut connections that are silent for a minute or so. */
 const HEARTBEAT_MS = 20_000;
+/** Longest time for one attempt to connect, unless the deadline is longer. */
+const CONNECT_MS = 2000;
 /** Shortest time between two connections that are given up because they lead to a replica. */
 const RENEW_PAUSE_MS = 250;
 
@@ -39,7 +41,7 @@ export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls
     autoResendUnfulfilledCommands: false,
     // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
     maxRetriesPerRequest: 0,
-    connectTimeout: Math.max(deadlineMs, 1000),
+    connectTimeout: Math.max(deadlineMs, CONNECT_MS),
     socketTimeout,
     // While the server loads its data, it is asked this often whether it is ready.
     maxLoadingRetryTime: 500,
@@ -78,10 +80,12 @@ function watchSilence(client: IoredisClient, ms: number): void {
   const look = () => {
     isTimed = false;
     if (watched.socketTimeoutTimer === undefined) return;
-    const leftMs = sinceMs + ms - performance.now();
+    // The handshake of a connection has as much time as its opening.
+    const longestMs = client.status === "ready" ? ms : Math.max(ms, CONNECT_MS);
+    const leftMs = sinceMs + longestMs - performance.now();
     if (leftMs > 0) return wait(leftMs);
     watched.socketTimeoutTimer = undefined;
-    heard?.destroy(new Error(`Socket timeout. Expecting data, but didn't receive any in ${ms}ms.`));
+    heard?.destroy(new Error(`Socket timeout. Expecting data, but didn't receive any in ${longestMs}ms.`));
   };
   // ioredis listens first, so the commands that this data answers are not in the queue any more.
   const hear = () => {

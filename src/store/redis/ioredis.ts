@@ -123,6 +123,9 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     get lastError() {
       return lastError.orWhileConnecting(isCluster ? client.status !== "ready" : client.status === "connecting");
     },
+    get isOpening() {
+      return lastError.isOpening;
+    },
     get unansweredBytes() {
       return unansweredBytes;
     },

@@ -1,6 +1,6 @@
 import type { ScriptClient } from "../delivery/client.ts";
 import type { Scripting } from "../delivery/scripting.ts";
-import { CLIENT_REASONS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { CLIENT_LOADS, CLIENT_REASONS, STORE_CLOSED } from "../health/client-reasons.ts";
 import { addReasons } from "../health/reason.ts";
 import { type ConnectOptions, connectIoredis, keepAwake, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
@@ -27,15 +27,15 @@ export function lazyIoredis(
         client = ioredisClient(own, true, scripting);
         endHeartbeat = keepAwake(own);
       } catch (cause) {
-        failure = new Error("ioredis refuses the options in the URL", { cause });
+        failure = new Error(`ioredis refuses the options in the URL: ${textOf(cause)}`, { cause });
       }
     },
     (cause) => {
-      failure ??= new Error("the package ioredis cannot be loaded", { cause });
+      failure ??= new Error(`the package ioredis cannot be loaded: ${textOf(cause)}${cureOf(cause)}`, { cause });
     },
   );
   const loaded = (): ScriptClient => {
-    if (client === undefined) throw failure ?? new Error(UNREACHED);
+    if (client === undefined) throw failure ?? new Error(CLIENT_LOADS);
     return client;
   };
 
@@ -54,7 +54,10 @@ export function lazyIoredis(
   return {
     address: addressOf(url),
     get lastError() {
-      return client ? client.lastError : (failure ?? new Error(UNREACHED));
+      return client ? client.lastError : (failure ?? new Error(CLIENT_LOADS));
+    },
+    get isOpening() {
+      return client ? client.isOpening === true : failure === undefined;
     },
     get unansweredBytes() {
       return client?.unansweredBytes ?? 0;
@@ -74,6 +77,14 @@ export function lazyIoredis(
       await client?.close();
     },
   };
+}
+
+const textOf = (cause: unknown) => String(cause instanceof Error ? cause.message : cause).split("\n")[0];
+
+/** What to do about a package that cannot be loaded. */
+function cureOf(cause: unknown): string {
+  if (/Dynamic require/.test(textOf(cause)!)) return "; mark it external in the bundler, or build CommonJS";
+  return /Cannot find (?:package|module)/.test(textOf(cause)!) ? "; install it beside oriel" : "";
 }
 
 /** Host, port, and the database if it is not 0, as ioredis reads them from the URL. Or the path of a socket. */

@@ -152,6 +152,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     get lastError() {
       return lastError.orWhileConnecting(!isReady());
     },
+    get isOpening() {
+      return lastError.isOpening;
+    },
     get unansweredBytes() {
       return unansweredBytes;
     },

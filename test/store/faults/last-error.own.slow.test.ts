@@ -13,6 +13,8 @@ afterEach(() => void vi.useRealTimers());
 test("the reason of one connection stands for a second while the next one is silent", () => {
   const lastError = new LastError("unreached");
   lastError.connected();
+  expect(lastError.current?.message).toMatch(/is still being opened/);
+  vi.advanceTimersByTime(1000);
   expect(lastError.current?.message).toMatch(/accepts connections and does not answer/);
   lastError.failed(new Error("BUSY Redis is busy running a script"));
   lastError.closed();
@@ -39,11 +41,12 @@ test("the next connection ends the reason why there was none, and a reason that 
   const lastError = new LastError("unreached");
   lastError.failed(new Error("connect ECONNREFUSED 127.0.0.1:1"));
   lastError.connected();
-  expect(lastError.current?.message).toMatch(/does not answer/);
+  expect(lastError.current?.message).toMatch(/is still being opened/);
   lastError.failed(new Error("Socket closed unexpectedly"));
   lastError.closed();
   lastError.connected();
-  expect(lastError.current?.message).toMatch(/does not answer/);
+  expect(lastError.current?.message).toMatch(/is still being opened/);
+  expect(lastError.isOpening).toBe(false);
   lastError.ready();
   lastError.closed();
   expect(lastError.current).toBeUndefined();
