@@ -46,6 +46,11 @@ export class Place {
     this.#store = store;
   }
 
+  /** As messages begin: `Series "api"`. */
+  get name(): string {
+    return this.#name === undefined ? this.#structure : `${this.#structure} "${this.#name}"`;
+  }
+
   /**
    * Returns the same error with this place. `operation` is the public method's name, undefined for a constructor or
    * function. `applied` is "no" for a method that changes nothing, whatever happened to its requests.

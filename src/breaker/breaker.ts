@@ -70,7 +70,11 @@ export class Breaker {
     this.name = name as string;
     const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
-    const onError = (error: unknown) => this.#listeners.emit("error", { error: this.#at.error("flush", error) });
+    const onError = (error: unknown) => {
+      if (store !== "local")
+        store.goesOnWithout?.(`${this.#at.name} decides by the calls of this process alone`, error);
+      this.#listeners.emit("error", { error: this.#at.error("flush", error) });
+    };
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, place });

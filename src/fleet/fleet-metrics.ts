@@ -208,6 +208,7 @@ export class FleetMetrics {
   #flushLater(ms: number): void {
     this.#timer = idleTimeout(() => {
       this.flush().catch((error) => {
+        this.#store.goesOnWithout?.(`${this.#at.name} keeps its counts in this process`, error);
         this.#listeners.emit("error", { error });
         if (this.#timer === undefined && !this.#isClosed) this.#flushLater(ms);
       });

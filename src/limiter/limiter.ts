@@ -77,7 +77,7 @@ export class Limiter {
     this.#store = store;
     this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
     this.#client = new DecisionClient(store);
-    this.#fallback = new Fallback(store, this.#settings.onStoreError);
+    this.#fallback = new Fallback(store, this.name, this.#settings.onStoreError);
     this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
     const { lease } = this.#settings;
     const ask = this.#coalescer.take.bind(this.#coalescer);

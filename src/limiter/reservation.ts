@@ -4,7 +4,6 @@ import type { Place } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { DecisionClient } from "./client/decision-client.ts";
 import type { Fallback } from "./client/fallback.ts";
-import { isStoreFailure } from "./client/store-failure.ts";
 import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
@@ -69,7 +68,7 @@ export class Reservation {
       return await Reservation.#at(place, client, terms, false);
     } catch (error) {
       const { onStoreError } = fallback;
-      if (!isStoreFailure(error) || onStoreError === "throw") throw error;
+      if (!fallback.decidesAfter(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
       if (onStoreError === "allow") return new Reservation(place, undefined, terms, newToken(), true);
       const shares = { ...terms, policies: onStoreError.sharesOf(policies) };

@@ -5,7 +5,6 @@ import type { Store } from "../store/contract.ts";
 import { tap } from "../structures.ts";
 import { ruleOf } from "./client/decision-client.ts";
 import { type Fallback, fixedDecision } from "./client/fallback.ts";
-import { isStoreFailure } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import { policySuffixes, RESERVATIONS_SUFFIX } from "./keys.ts";
 import type { OnStoreError } from "./options.ts";
@@ -74,7 +73,8 @@ async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
     return await takeFrom(store, parts);
   } catch (error) {
     const strictest = strictestOf(parts);
-    if (!isStoreFailure(error) || strictest === "throw") throw error;
+    const decider = parts.find(({ fallback }) => fallback.onStoreError === strictest)!;
+    if (!decider.fallback.decidesAfter(error) || strictest === "throw") throw error;
     if (typeof strictest === "string") return fixedDecision(policiesOf(parts), cost, strictest);
     const shares = parts.map((part) => ({ ...part, policies: sharesOf(part) }));
     return strictest.marked(await takeFrom(strictest.storeFor(store), shares));

@@ -173,6 +173,11 @@ export interface Store {
   readonly onTurn?: ((listener: () => void) => void) | undefined;
   /** Reports a failure that no call rejects with. */
   report?(failure: StoreFailure): void;
+  /**
+   * Called by a structure that goes on without the store after `error`, each time that it does. The store says so once for
+   * each outage. `effect` is what the structure does meanwhile: `Limiter "a" allows every call`.
+   */
+  goesOnWithout?(effect: string, error: unknown): void;
   /** Ends the connection. Close the structures first, because events that wait for the store are dropped. */
   close(): Promise<void>;
 }
@@ -201,7 +206,8 @@ export interface StoreEvents {
   /** The server has answered, to a probe or to a call that was sent before. */
   up: { address: string | undefined; downMs: number };
   /**
-   * Events passed to `observe` were not recorded, or may not have been. No call rejects with this error.
+   * A failure that no call rejects with. Either `count` events passed to `observe` were not recorded, or may not have been.
+   * Or a structure goes on without the store, for the first time in this outage; then `count` is 0.
    */
   error: StoreFailure;
 }

@@ -13,11 +13,27 @@ import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 export class Fallback {
   readonly onStoreError: OnStoreError;
   readonly #store: Store;
+  /** What the limiter does without the store. */
+  readonly #effect: string;
   #client: DecisionClient | undefined;
 
-  constructor(store: Store, onStoreError: OnStoreError) {
+  constructor(store: Store, name: string, onStoreError: OnStoreError) {
     this.#store = store;
     this.onStoreError = onStoreError;
+    const effects = {
+      throw: "rejects",
+      allow: "allows every call and enforces no limit",
+      deny: "denies every call",
+    };
+    const local = "decides in this process alone, by its shares of the limits";
+    this.#effect = `Limiter "${name}" ${typeof onStoreError === "string" ? effects[onStoreError] : local}`;
+  }
+
+  /** Whether `onStoreError` decides after `error`. The store then says so, once for each outage. */
+  decidesAfter(error: unknown): boolean {
+    if (!isStoreFailure(error) || this.onStoreError === "throw") return false;
+    this.#store.goesOnWithout?.(this.#effect, error);
+    return true;
   }
 
   /** Asks the store about one call, and decides without it if it fails. */
@@ -37,7 +53,7 @@ export class Fallback {
   /** Decides without the store. Rejects with `error` if it is not a failure of the store, or under "throw". */
   async decideWithoutStore(request: LimiterRequest, error: unknown): Promise<Decision> {
     const { onStoreError } = this;
-    if (!isStoreFailure(error) || onStoreError === "throw") throw error;
+    if (!this.decidesAfter(error) || onStoreError === "throw") throw error;
     if (typeof onStoreError === "string") return fixedDecision(request.policies, request.cost, onStoreError);
     const policies = onStoreError.sharesOf(request.policies);
     const token = request.token ?? (hasConcurrency(policies) ? newToken() : undefined);

@@ -26,6 +26,7 @@ export class WorkerEmitter {
   }
 
   error(error: unknown): void {
+    this.#store.goesOnWithout?.(`${this.at.name} delivers no messages`, error);
     this.listeners.emit("error", { error: this.at.error(undefined, error) });
   }
 

@@ -61,6 +61,7 @@ export class OfflineSession implements Session {
   enter(cause: unknown): void {
     this.#cause = cause;
     this.#isOffline = true;
+    this.#store.goesOnWithout?.(`${this.#place.name} keeps its events in this process and answers from them`, cause);
   }
 
   /** The store is back. */

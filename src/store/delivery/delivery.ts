@@ -6,6 +6,7 @@ import type { Health } from "../health/health.ts";
 import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
 import { isFinal, reasonOf, withLeaf } from "../health/reason.ts";
+import type { WithoutStore } from "../health/without-store.ts";
 import { OUT_OF_MEMORY } from "../refusal.ts";
 import { slotOf } from "../slot.ts";
 import type { Call } from "./call.ts";
@@ -21,6 +22,7 @@ export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { le
 export interface DeliveryOptions {
   client: ScriptClient;
   health: Health;
+  withoutStore: WithoutStore;
   deadlineMs: number;
   scriptOf: ScriptOf;
   /** Called when the server refuses a call because its keys are in several slots. Later batches have one slot each. */
@@ -55,7 +57,7 @@ export async function deliver(
   options: DeliveryOptions,
   time = new CallTime(options.client, options.deadlineMs),
 ): Promise<void> {
-  const { client, health, deadlineMs, scriptOf } = options;
+  const { client, health, withoutStore, deadlineMs, scriptOf } = options;
   const { operation, keys: firstKeys } = calls[0]!;
   const firstKey = firstKeys[0]!;
   let open = calls;
@@ -106,6 +108,7 @@ export async function deliver(
     const outcome = await within(attempt.reply, attemptMs);
     if (outcome.kind === "done") {
       health.answered(server);
+      withoutStore.succeeded(server.upSince);
       return settle(open, outcome.value, !client.mayResend);
     }
     failures++;

@@ -8,6 +8,7 @@ import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { Health } from "../health/health.ts";
 import { emitOnce, subscriptionWarning, watchAppendOnly, watchEviction } from "../health/warnings.ts";
+import { WithoutStore } from "../health/without-store.ts";
 import { checkPrefix, keyOf } from "../keys.ts";
 import { storeFull } from "../memory/full.ts";
 import { slotOf } from "../slot.ts";
@@ -90,7 +91,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const health = new Health(connection, deadlineMs);
   const scriptOf = options.scriptOf ?? ((operation) => operation.script);
   const onSeveralSlots = () => batches.splitBySlot(slotOf);
-  const delivery = { client: connection, health, deadlineMs, scriptOf, onSeveralSlots };
+  const withoutStore = new WithoutStore((failure) => health.listeners.emit("error", failure));
+  const delivery = { client: connection, health, withoutStore, deadlineMs, scriptOf, onSeveralSlots };
 
   const place = new Place("store", undefined, connection);
   const underWay = new Set<Promise<void>>();
@@ -148,6 +150,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     },
     onTurn: registry ? (listener) => batches.onTurn(listener) : undefined,
     report: failureReports((failure) => health.listeners.emit("error", failure)),
+    goesOnWithout: (effect, error) => withoutStore.goesOn(effect, error),
     /** Not async, because a second promise would add microtasks to every call. */
     run<Input, Output>(
       operation: Operation<Input, Output>,

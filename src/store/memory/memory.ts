@@ -4,6 +4,7 @@ import type { Clock } from "../../time.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { storeListeners } from "../health/store-events.ts";
+import { WithoutStore } from "../health/without-store.ts";
 import { checkPrefix, keyOf } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";
@@ -60,6 +61,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
   const entries = new Entries(maxBytes, (...message) => queueMicrotask(() => channels.call(...message)), evicts);
   const listeners = storeListeners("memoryStore");
   const health: StoreHealth = { state: "up", since: Date.now(), reason: undefined, address: undefined };
+  const withoutStore = new WithoutStore((failure) => listeners.emit("error", failure));
   let closed = false;
   /** The calls of one turn that no other step came between. */
   let turn: object | undefined;
@@ -89,6 +91,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     clear: () => entries.clear(),
     onTurn: registry ? (listener) => (onTurn = listener) : undefined,
     report: failureReports((failure) => listeners.emit("error", failure)),
+    goesOnWithout: (effect, error) => withoutStore.goesOn(effect, error),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,
@@ -102,6 +105,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       const declared = operation.keysOf?.(key, input) ?? [key];
       try {
         const output = entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
+        withoutStore.succeeded(0);
         runOptions?.ranOnce?.();
         if (runOptions?.ranIn) turnOf(runOptions);
         else turn = undefined;
