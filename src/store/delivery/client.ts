@@ -78,9 +78,14 @@ export interface ScriptClient {
 /** An error reply of the server to a command. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
+  /** When the server wishes to be asked again, if it says so. */
+  retryAfterMs: number | undefined;
 }
 
 /** Copies only the message of a client's error, which may also contain the command and its arguments. */
-export function serverError({ message }: Error, secrets: readonly string[]): ServerError {
-  return new ServerError(redacted(message, secrets));
+export function serverError(
+  { message, retryAfterMs }: Error & { retryAfterMs?: number | undefined },
+  secrets: readonly string[],
+): ServerError {
+  return Object.assign(new ServerError(redacted(message, secrets)), { retryAfterMs });
 }

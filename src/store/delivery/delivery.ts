@@ -5,7 +5,7 @@ import type { Argument, Operation, Script } from "../contract.ts";
 import type { Health } from "../health/health.ts";
 import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
-import { isFinal, reasonOf, withLeaf } from "../health/reason.ts";
+import { isFinal, isOutOfQuota, reasonOf, withLeaf } from "../health/reason.ts";
 import type { WithoutStore } from "../health/without-store.ts";
 import { OUT_OF_MEMORY } from "../refusal.ts";
 import { slotOf } from "../slot.ts";
@@ -124,6 +124,9 @@ export async function deliver(
         // A full server still runs the text of steps that only read or free memory. It answers others with OOM.
         isWhole = true;
         continue;
+      } else if (isOutOfQuota(cause)) {
+        health.refused(server, firstKey, cause);
+        return failWith(open, message, cause);
       } else if (message.startsWith("OOM ")) {
         return reject(open, () => ["OVERLOADED", OUT_OF_MEMORY, true], cause);
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
@@ -181,7 +184,8 @@ function reject(calls: readonly Call[], failureOf: (call: Call) => Failure, caus
   for (const call of calls) {
     const [code, text, transient] = failureOf(call);
     const applied = call.mayBeApplied ? "unknown" : "no";
-    call.reject(new OrielError(code, text, { cause, transient, applied }));
+    const { retryAfterMs } = Object(cause) as { retryAfterMs?: number };
+    call.reject(new OrielError(code, text, { cause, transient, applied, retryAfterMs }));
   }
 }
 

@@ -67,6 +67,12 @@ export class Health {
     }
   }
 
+  /** Called if the server answered that it takes no calls for now. It counts as down at once. */
+  refused(server: ServerHealth, key: string, cause: unknown): void {
+    if (server.outage) server.outage.failed(performance.now(), cause);
+    else if (!this.#isClosed) this.#markDown(server, key, cause);
+  }
+
   /** Resolves when the check has ended whether the server is down. Undefined without one. */
   checkOf(server: ServerHealth): Promise<unknown> | undefined {
     if (this.#checks.size === 0) return undefined;

@@ -1,4 +1,4 @@
-import { reasonOf } from "./reason.ts";
+import { isOutOfQuota, reasonOf } from "./reason.ts";
 
 /**
  * Bounds of the pause between probes. It is random, at least half, so that many processes do not ask a recovering
@@ -6,6 +6,8 @@ import { reasonOf } from "./reason.ts";
  */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
+/** A probe uses up what is left of a quota. */
+const MAX_QUOTA_PAUSE_MS = 60_000;
 /** A call begins a probe that is overdue by this time. In Workers no timer outlives its request. */
 const TIMERS_SLACK_MS = 250;
 
@@ -57,8 +59,10 @@ export class Outage {
   failed(nowMs: number, cause: unknown): void {
     // An unknown cause does not replace a known reason.
     if (reasonOf(cause) || !reasonOf(this.cause)) this.cause = cause ?? this.cause;
-    const maxMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
+    const longestMs = isOutOfQuota(this.cause) ? MAX_QUOTA_PAUSE_MS : MAX_PAUSE_MS;
+    const maxMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, longestMs);
     this.#failures = Math.min(this.#failures + 1, 10);
-    this.#restUntilMs = nowMs + maxMs * (0.5 + Math.random() / 2);
+    const { retryAfterMs = 0 } = Object(this.cause) as { retryAfterMs?: number };
+    this.#restUntilMs = nowMs + Math.max(maxMs * (0.5 + Math.random() / 2), Math.min(retryAfterMs, MAX_QUOTA_PAUSE_MS));
   }
 }

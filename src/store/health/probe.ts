@@ -1,12 +1,13 @@
 import { within } from "../../async/within.ts";
 import { type ScriptClient, ServerError } from "../delivery/client.ts";
+import { isOutOfQuota } from "./reason.ts";
 
 /** Errors of a server that is reachable but cannot serve calls. */
 const NOT_SERVING = /^(CLUSTERDOWN|LOADING|MASTERDOWN|BUSY|MOVED|ASK)\b|Too many Cluster redirections/;
 
 /** Whether an error is the answer of a working server, such as the refusal of a command. */
 export function isAnswer(error: unknown): boolean {
-  return error instanceof ServerError && !NOT_SERVING.test(error.message);
+  return error instanceof ServerError && !NOT_SERVING.test(error.message) && !isOutOfQuota(error);
 }
 
 interface Unanswered {

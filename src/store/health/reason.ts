@@ -16,8 +16,16 @@ type Kind = "configuration" | "unlikely" | "passing";
  */
 export type Reasons = readonly (readonly [said: RegExp | string, kind: Kind, meaning: string])[];
 
+/**
+ * The answers of a provider whose quota is used up, or that asks to come back later. "Max request size exceeded" is about
+ * one request, and no such answer.
+ */
+const OUT_OF_QUOTA =
+  /^(?!.*\b(?:size|capacity)\b.*exceeded)(?:.*\bmax\b.*\bexceeded|.*\b(?:quota|limit)\b.*\b(?:exceeded|reached|exhausted)|.*\btoo many requests|.*\bthrottl(?:ed|ing)|HTTP 402\b).*/i;
+
 /** Messages that any store may meet. */
 const OF_ANY_STORE: Reasons = [
+  [OUT_OF_QUOTA, "passing", "the provider takes no more calls for now ($&); wait, or raise the plan's quota"],
   [
     /^(?:NOPERM\b|ERR (?:The user executing|ACL failure)).*/,
     "configuration",
@@ -89,6 +97,11 @@ export function withLeaf(text: string, error: unknown): string {
   }
   const said = leaf instanceof Error ? leaf.message.split("\n")[0]!.slice(0, 200) : "";
   return said === "" || text.includes(said) ? text : `${text} (${said})`;
+}
+
+/** Whether a server's answer says that a quota is used up, or to come back later. Nothing was run. */
+export function isOutOfQuota(error: unknown): boolean {
+  return error instanceof Error && OUT_OF_QUOTA.test(error.message);
 }
 
 /** Whether waiting does not help. */

@@ -5,6 +5,8 @@ import { ownText } from "../memory/heap-bytes.ts";
 /** The command was certainly not run, and a later attempt may succeed. */
 export class NotRun extends Error {
   override readonly name = "NotRun";
+  /** When the server wishes to be asked again, if it says so. */
+  retryAfterMs: number | undefined;
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

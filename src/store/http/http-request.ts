@@ -59,8 +59,11 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
     // The server may repeat the request in its answer.
     const text = redacted(await textWithin(response), response.status === 200 ? [] : [server.token]);
     const replies = repliesOf(response.status, text, open.length, isPipeline);
+    const laterMs = response.status === 200 ? undefined : retryAfterMs(response.headers.get("Retry-After"));
+    for (const reply of replies)
+      if (laterMs && (reply instanceof NotRun || reply instanceof ServerError)) reply.retryAfterMs = laterMs;
     for (const [i, command] of open.entries()) command.settle(safe(replies[i], server));
-    return response.status === 429 ? retryAfterMs(response.headers.get("Retry-After")) : 0;
+    return response.status === 429 ? (laterMs ?? 0) : 0;
   } catch (error) {
     for (const command of open) command.settle(lostOf(withoutSecrets(error, [server.token])));
     return 0;

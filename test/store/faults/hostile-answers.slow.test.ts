@@ -72,7 +72,7 @@ test("if entries may be evicted, the recently used ones stay, and no call is ref
 
 test("a full store is a failure of the store; a step's own refusal is none", async () => {
   const fallback = (mode: "allow" | "deny" | "local") =>
-    new Fallback(memoryStore(), mode === "local" ? localDecisions() : mode);
+    new Fallback(memoryStore(), "l", mode === "local" ? localDecisions() : mode);
   const policies = [fixedWindow({ limit: 5, span: "1m" })];
   for (const mode of ["allow", "deny", "local"] as const) {
     const reported = await fallback(mode).decideTake("keyPrefix", policies, 1, storeFull("no room"));
