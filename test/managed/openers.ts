@@ -1,6 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient, createCluster } from "redis";
+import * as redis5 from "redis5";
 import { expect } from "vitest";
 import { Lock, type TlsOptions, type WatchedStore } from "../../src/entries/index.ts";
 import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
@@ -27,6 +28,32 @@ function ending(store: WatchedStore): WatchedStore {
   return store;
 }
 
+/** Version 6 asks for notices of maintenance, and for that looks up the host by itself: an address in brackets, too. */
+const maintNotifications = "disabled";
+
+function overNodeRedis(create: typeof createClient, url: string, { tls, deadline }: Given = {}): WatchedStore {
+  const reconnectStrategy = () => 20;
+  const socket = tls ? { tls: true as const, ...(tls as object), reconnectStrategy } : { reconnectStrategy };
+  const client = create({ url, socket, maintNotifications });
+  client.on("error", () => {});
+  client.connect().catch(() => {});
+  atEnd(() => client.isOpen && client.destroy());
+  return ending(redisStore(client as never, { deadline }));
+}
+
+function overNodeCluster(
+  create: typeof createCluster,
+  urls: readonly string[],
+  { tls, deadline }: Given = {},
+): WatchedStore {
+  const defaults = tls ? { socket: { tls: true as const, ...(tls as object) } } : {};
+  const client = create({ rootNodes: urls.map((url) => ({ url })), defaults: { ...defaults, maintNotifications } });
+  client.on("error", () => {});
+  client.connect().catch(() => {});
+  atEnd(() => client.destroy());
+  return ending(redisStore(client as never, { deadline }));
+}
+
 const fast = { retryStrategy: () => 20, reconnectOnError: ({ message }: Error) => message.startsWith("READONLY") };
 
 /** A store over each supported client, with what a user gives it. Store and client are closed after the test. */
@@ -36,15 +63,8 @@ export const openers: Record<string, (url: string, given?: Given) => WatchedStor
     overIoredis(new Redis(url, { ...fast, socketTimeout, ...(tls && { tls: tls as object }) }), deadline),
   "ioredis 5": (url, { tls, deadline, socketTimeout } = {}) =>
     overIoredis(new Redis5(url, { ...fast, socketTimeout, ...(tls && { tls: tls as object }) }), deadline),
-  "node-redis 5": (url, { tls, deadline } = {}) => {
-    const reconnectStrategy = () => 20;
-    const socket = tls ? { tls: true as const, ...(tls as object), reconnectStrategy } : { reconnectStrategy };
-    const client = createClient({ url, socket });
-    client.on("error", () => {});
-    client.connect().catch(() => {});
-    atEnd(() => client.isOpen && client.destroy());
-    return ending(redisStore(client, { deadline }));
-  },
+  "node-redis 6": (url, given) => overNodeRedis(createClient, url, given),
+  "node-redis 5": (url, given) => overNodeRedis(redis5.createClient as unknown as typeof createClient, url, given),
 };
 
 /** The error of a lock's acquisition, which must fail. */
@@ -77,12 +97,7 @@ export const clusterOpeners: Record<string, (urls: readonly string[], given?: Gi
     const client = new Cluster([...urls], { clusterRetryStrategy: () => 20, slotsRefreshTimeout: 3000, redisOptions });
     return overIoredis(client, deadline);
   },
-  "node-redis 5": (urls, { tls, deadline } = {}) => {
-    const defaults = tls ? { socket: { tls: true as const, ...(tls as object) } } : {};
-    const client = createCluster({ rootNodes: urls.map((url) => ({ url })), defaults });
-    client.on("error", () => {});
-    client.connect().catch(() => {});
-    atEnd(() => client.destroy());
-    return ending(redisStore(client, { deadline }));
-  },
+  "node-redis 6": (urls, given) => overNodeCluster(createCluster, urls, given),
+  "node-redis 5": (urls, given) =>
+    overNodeCluster(redis5.createCluster as unknown as typeof createCluster, urls, given),
 };

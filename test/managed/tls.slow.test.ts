@@ -92,7 +92,7 @@ describe.each(Object.entries(openers))("over %s", (of, open) => {
 });
 
 // A server that refuses in TLS 1.3 has accepted the handshake. Its alert may be lost, as it then resets the connection.
-// node-redis 5.12 has no listener for that second error, which ends the process.
+// node-redis 6.12 has no listener for that second error, which ends the process.
 test.each(Object.entries(openers).filter(([of]) => !of.startsWith("node-redis")))(
   "over %s: a missing or refused client's certificate in TLS 1.3",
   async (_of, open) => {

@@ -44,9 +44,10 @@ const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: strin
   memory: "memory",
   "ioredis 6": onRedis(clients["ioredis 6"]),
   "ioredis 5": onRedis(clients["ioredis 5"]),
+  "node-redis 6": onRedis(clients["node-redis 6"]),
   "node-redis 5": onRedis(clients["node-redis 5"]),
   "cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
-  "cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
+  "cluster, node-redis 6": onCluster(clusterClients["node-redis 6"]),
   HTTP: onRedis(overHttp),
   Valkey: findValkey()
     ? onRedis(clients["ioredis 6"], valkey)

@@ -14,8 +14,14 @@ export interface MatrixRow {
 
 /** Every kernel in memory, and one in each other store, since kernels see only columns. */
 const KERNELS: Record<string, KernelName> = {
-  ...{ "ioredis 6": "wasm-simd", "node-redis 5": "wasm-simd", Valkey: "wasm-simd" },
-  ...{ "ioredis 5": "js", HTTP: "js", "cluster, node-redis 5": "js", "cluster, ioredis 6": "wasm-scalar" },
+  ...{ "ioredis 6": "wasm-simd", "node-redis 6": "wasm-simd", Valkey: "wasm-simd" },
+  ...{
+    "ioredis 5": "js",
+    "node-redis 5": "js",
+    HTTP: "js",
+    "cluster, node-redis 6": "js",
+    "cluster, ioredis 6": "wasm-scalar",
+  },
 };
 
 /** Also without any server. */

@@ -19,7 +19,7 @@ describe("the types of redisStore", () => {
     }
   });
 
-  it("accept a client and a cluster of node-redis 5 without a cast, and do not change them", async () => {
+  it("accept a client and a cluster of node-redis 6 without a cast, and do not change them", async () => {
     for (const client of [createClient(), createClient({ RESP: 3 }), createCluster({ rootNodes: [{}] })]) {
       await redisStore(client).close();
       expect(client.isOpen).toBe(false);

@@ -20,7 +20,7 @@ const clients: Record<string, () => HandedIn> = {
     client.on("error", () => {});
     return { client, end: () => client.disconnect() };
   },
-  "node-redis 5": () => {
+  "node-redis 6": () => {
     const defaults = { socket: { reconnectStrategy: () => 20 } };
     const client = createCluster({ rootNodes: cluster.urls.map((url) => ({ url })), defaults });
     client.on("error", () => {});

@@ -17,7 +17,7 @@ const withReplica: Servers = {
   clients: {
     "ioredis 6": onFirst(clients["ioredis 6"]),
     "ioredis 5": onFirst(clients["ioredis 5"]),
-    "node-redis 5": onFirst(clients["node-redis 5"]),
+    "node-redis 6": onFirst(clients["node-redis 6"]),
     HTTP: onFirst(overHttp),
   },
   async open(folder) {
@@ -34,7 +34,7 @@ const withReplica: Servers = {
 const cluster: Servers = {
   clients: {
     "cluster, ioredis 6": clusterClients["ioredis 6"],
-    "cluster, node-redis 5": clusterClients["node-redis 5"],
+    "cluster, node-redis 6": clusterClients["node-redis 6"],
   },
   async open() {
     const started = await startCluster(2);

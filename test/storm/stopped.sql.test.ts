@@ -21,7 +21,7 @@ const { ORIEL_SEED, ORIEL_STOPS = "4" } = process.env;
 const seed = Number(ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const stops = Number(ORIEL_STOPS);
 const PROCESSES = stops > 4 ? 4 : 2;
-const CLIENTS = ["ioredis 6", "ioredis 5", "node-redis 5"] as const;
+const CLIENTS = ["ioredis 6", "ioredis 5", "node-redis 6"] as const;
 
 let server: { primary: RedisServer; stop(): Promise<unknown> };
 let folder: string;

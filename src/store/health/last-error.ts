@@ -1,4 +1,4 @@
-import { CLIENT_REASONS, CLOSES, CLOSES_TLS, NOT_WHOLE, SILENT, UNREACHED } from "./client-reasons.ts";
+import { CLIENT_REASONS, CLOSES, CLOSES_TLS, NO_TLS, NOT_WHOLE, SILENT, UNREACHED } from "./client-reasons.ts";
 import { addReasons, reasonOf } from "./reason.ts";
 
 /** A connection is silent after this time without a byte. Until then the error of the previous one stays valid. */
@@ -68,6 +68,8 @@ export class LastError {
     this.#silentSinceMs = undefined;
     // Until a cluster's client has asked for the cluster's state, that is the error.
     if (error.message !== NOT_WHOLE) this.#isOpening = false;
+    // A client that gives up a handshake names the time, and not what it waited for.
+    if (this.#unreached === NO_TLS && /\bETIMEDOUT\b/.test(error.message)) error = new Error(NO_TLS, { cause: error });
     const reason = reasonOf(error);
     // Clients also report that they gave up, which says less than why.
     if (!reason && reasonOf(this.#error)) return;

@@ -59,6 +59,7 @@ const OF_ANY_STORE: Reasons = [
   [/^HTTP (?:0|3\d\d|4\d\d)\b.*/, "configuration", "the URL is not that of a Redis REST server ($&)"],
   [/.*\bENOTFOUND\b.*/, "unlikely", "the host name is unknown ($&)"],
   [/.*\bEAI_AGAIN\b.*/, "passing", "the host name could not be looked up ($&)"],
+  [/.*\bETIMEDOUT\b.*/, "passing", "the address does not answer ($&)"],
   [/.*\b(?:ECONNREFUSED|ConnectionRefused)\b.*/, "passing", "nothing accepts connections at this address ($&)"],
 ];
 

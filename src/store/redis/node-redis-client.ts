@@ -5,7 +5,7 @@ export interface SendOptions {
   chainId?: symbol;
 }
 
-/** The used part of a node-redis client (version 5). */
+/** The used part of a node-redis client (version 5 or 6). */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -20,7 +20,7 @@ export interface NodeRedisClient {
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
 }
 
-/** The used part of a node-redis cluster (version 5). */
+/** The used part of a node-redis cluster (version 5 or 6). */
 export interface NodeRedisCluster {
   readonly isOpen: boolean;
   readonly masters: readonly { readonly client?: unknown }[];
@@ -30,9 +30,13 @@ export interface NodeRedisCluster {
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
-  /** Runs `send` on the node of the key's slot, and again on the node that MOVED or ASK names. */
+  /**
+   * Runs `send` on the node of the key's slot, and again on the node that MOVED or ASK names. Version 5 takes the key,
+   * version 6 an object that has it as `firstKey`.
+   */
   _execute<T>(
-    firstKey: string,
+    // biome-ignore lint/suspicious/noExplicitAny: see above
+    firstKey: any,
     isReadonly: boolean,
     options: object,
     // biome-ignore lint/suspicious/noExplicitAny: the client's own type has hundreds of methods
@@ -47,4 +51,13 @@ export function isNodeRedis(client: object): client is NodeRedisClient | NodeRed
 
 export function isNodeCluster(client: object): client is NodeRedisCluster {
   return "masters" in client && "_execute" in client;
+}
+
+/** Runs `send` on the node that has the key, in either version of a cluster's client. */
+export function executeOn<T>(
+  cluster: NodeRedisCluster,
+  key: string,
+  send: (node: NodeRedisClient, options?: object) => Promise<T>,
+): Promise<T> {
+  return cluster._execute("_executeWithPolicies" in cluster ? { firstKey: key } : key, false, {}, send);
 }

@@ -12,7 +12,13 @@ import { isFinal } from "../health/reason.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
-import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
+import {
+  executeOn,
+  isNodeCluster,
+  type NodeRedisClient,
+  type NodeRedisCluster,
+  type SendOptions,
+} from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
 import { anyOf, Subscriber } from "./subscriber.ts";
 
@@ -207,7 +213,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
           if (settle()) reject(error);
         };
         unanswered.add(lose);
-        const sent = cluster ? cluster._execute(keys[0]!, false, {}, send) : send(single!);
+        const sent = cluster ? executeOn(cluster, keys[0]!, send) : send(single!);
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
           (error: Error) => {
@@ -234,7 +240,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         if (cluster && !node.isReady) rediscover();
         return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError.current);
       };
-      const reply = cluster ? cluster._execute(key, false, {}, ask) : ask(single!);
+      const reply = cluster ? executeOn(cluster, key, ask) : ask(single!);
       return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError.current)) };
     },
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),

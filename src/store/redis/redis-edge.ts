@@ -4,7 +4,7 @@ import { clientStore, type RedisClient, type RedisStoreOptions } from "./client-
 
 /**
  * A store in Redis 7 or later, or Valkey. The client that you pass stays open: ioredis 5 or 6 (single, Sentinel,
- * Cluster) or node-redis 5 (client, cluster). Pools and sentinel clients of node-redis are refused, because they may
+ * Cluster) or node-redis 5 or 6 (client, cluster). Pools and sentinel clients of node-redis are refused, because they may
  * send a command twice. A URL throws UNAVAILABLE here, because this runtime has no TCP.
  *
  * Calls of one operation made in the same turn of the event loop are sent as one script call. Each has its own result

@@ -4,7 +4,7 @@ import { clientStore, ownStore, type RedisClient, type RedisStoreOptions } from 
 /**
  * A store in Redis 7 or later, or Valkey. With a URL (redis://, rediss://, or the path of a unix socket) the store
  * opens its own connection and closes it with the store. Only a URL loads ioredis. A client that you pass stays open:
- * ioredis 5 or 6 (single, Sentinel, Cluster) or node-redis 5 (client, cluster). Pools and sentinel clients of
+ * ioredis 5 or 6 (single, Sentinel, Cluster) or node-redis 5 or 6 (client, cluster). Pools and sentinel clients of
  * node-redis are refused, because they may send a command twice.
  *
  * Calls of one operation made in the same turn of the event loop are sent as one script call. Each has its own result

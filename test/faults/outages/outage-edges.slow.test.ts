@@ -84,7 +84,7 @@ test("two stores over one client detect an outage and its end independently", as
 test("`applied` of each error is true throughout an outage", async () => {
   const server = await startRedis({ tcp: true });
   ends.push(server.stop);
-  const given = clients["node-redis 5"](server.url);
+  const given = clients["node-redis 6"](server.url);
   ends.push(given.end);
   const store = storeOn(given, { deadline: DEADLINE_MS }) as WatchedStore;
   watched(store);

@@ -25,7 +25,7 @@ const clients: Record<string, (urls: readonly string[]) => HandedIn> = {
     client.on("error", () => {});
     return { client, end: () => client.disconnect() };
   },
-  "node-redis 5": (urls) => {
+  "node-redis 6": (urls) => {
     const client = createCluster({ rootNodes: urls.map((url) => ({ url })) });
     client.on("error", () => {});
     return { client, end: () => client.destroy() };

@@ -110,18 +110,18 @@ export const stores: Record<string, (isStepped?: boolean) => Promise<OpenStore>>
   "redis, ioredis 6": onRedis((url) => new Redis(url)),
   "redis, ioredis 6, functions": onRedis((url) => new Redis(url), false, { scripting: "functions" }),
   "redis, ioredis 5": onRedis((url) => new Redis5(url) as unknown as Redis),
-  "redis, node-redis 5": onRedis(
+  "redis, node-redis 6": onRedis(
     (url) => new Redis(url),
     false,
     {},
-    (url) => clients["node-redis 5"](url),
+    (url) => clients["node-redis 6"](url),
   ),
   "redis over HTTP": onRedis((url) => new Redis(url), false, {}, overHttp),
-  "redis cluster, node-redis 5": onRedis(
+  "redis cluster, node-redis 6": onRedis(
     (url) => new Cluster([url]) as unknown as Redis,
     true,
     {},
-    (url) => clusterClients["node-redis 5"]([url]),
+    (url) => clusterClients["node-redis 6"]([url]),
   ),
   "redis cluster, ioredis 6": onRedis((url) => new Cluster([url]) as unknown as Redis, true),
 };

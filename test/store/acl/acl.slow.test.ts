@@ -59,7 +59,7 @@ const overHttp: Open = async ({ url }, user, options) => {
 };
 const FORMS: Record<string, { rules: readonly string[]; open: Open; isHttp?: true }> = {
   scripts: { rules: RULES.scripts, open: over("ioredis 6") },
-  functions: { rules: RULES.functions, open: over("node-redis 5", { scripting: "functions" }) },
+  functions: { rules: RULES.functions, open: over("node-redis 6", { scripting: "functions" }) },
   HTTP: { rules: RULES.http, open: overHttp, isHttp: true },
 };
 const name = (form: string, i: number) => `${form.replace(/\W/g, "")}-${i}`;
@@ -169,7 +169,7 @@ describe("a cluster", () => {
       client.on("error", () => {});
       return { client: client as unknown as IoredisClient, end: () => client.disconnect() };
     },
-    "node-redis 5": async (): Promise<HandedIn> => {
+    "node-redis 6": async (): Promise<HandedIn> => {
       const { urls } = await cluster();
       const client = createCluster({ rootNodes: urls.map((url) => ({ url })), defaults: login });
       client.on("error", () => {});
@@ -203,7 +203,7 @@ describe("a cluster", () => {
     expect(ownRules.length).toBe(3);
     const { store, end } = await asUser(
       // Without this right ioredis itself causes unhandled rejections.
-      rule === "+asking" ? "node-redis 5" : "ioredis 6",
+      rule === "+asking" ? "node-redis 6" : "ioredis 6",
       RULES.cluster.filter((other) => other !== rule),
     );
     const { nodes, ownerOf } = await cluster();

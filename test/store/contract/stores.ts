@@ -75,14 +75,16 @@ const every: Record<string, (() => Promise<OpenStore>) | string> = {
   memory: onMemory,
   "redis, ioredis 6": onRedis(clients["ioredis 6"]),
   "redis, ioredis 5": onRedis(clients["ioredis 5"]),
+  "redis, node-redis 6": onRedis(clients["node-redis 6"]),
   "redis, node-redis 5": onRedis(clients["node-redis 5"]),
   "redis, ioredis 6, functions": onRedis(clients["ioredis 6"], { scripting: "functions" }),
-  "redis, node-redis 5, functions": onRedis(clients["node-redis 5"], { scripting: "functions" }),
+  "redis, node-redis 6, functions": onRedis(clients["node-redis 6"], { scripting: "functions" }),
   "redis sentinel, ioredis 6": onSentinel,
   "redis cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
+  "redis cluster, node-redis 6": onCluster(clusterClients["node-redis 6"]),
   "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
   "redis cluster, ioredis 6, functions": onCluster(clusterClients["ioredis 6"], { scripting: "functions" }),
-  "redis cluster, node-redis 5, functions": onCluster(clusterClients["node-redis 5"], { scripting: "functions" }),
+  "redis cluster, node-redis 6, functions": onCluster(clusterClients["node-redis 6"], { scripting: "functions" }),
   "redis over HTTP": onRedis(overHttp),
   "valkey, ioredis 6": valkey
     ? onValkey(valkey)

@@ -12,6 +12,6 @@ const channel = tracingChannel("node-redis:command");
 channel.subscribe(tracer);
 afterAll(() => channel.unsubscribe(tracer));
 
-storeSuite("redis, node-redis 5, traced", stores["redis, node-redis 5"]!);
+storeSuite("redis, node-redis 6, traced", stores["redis, node-redis 6"]!);
 
 test("the commands were traced", () => expect(traced).toContain("EVALSHA"));

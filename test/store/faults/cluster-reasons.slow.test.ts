@@ -92,7 +92,7 @@ const clients: Record<string, (url: string, trouble: Trouble) => HandedIn> = {
     client.on("error", () => {});
     return { client, end: () => client.disconnect() };
   },
-  "node-redis 5": (url, { username, password, tls }) => {
+  "node-redis 6": (url, { username, password, tls }) => {
     const socket = { reconnectStrategy: () => 20, ...(tls && { tls: true as const }) };
     const defaults = { socket, ...(username && { username, password }) };
     const client = createCluster({ rootNodes: [{ url: tls ? url.replace("redis:", "rediss:") : url }], defaults });

@@ -44,7 +44,7 @@ describe.each(Object.keys(troubles))("%s", (name) => {
   test.concurrent.each(Object.keys(stores))(
     "%s: each structure names the reason, and whether a retry may help",
     async (of) => {
-      if (trouble.except === of) return;
+      if (trouble.except !== undefined && of.startsWith(trouble.except)) return;
       const { store, end } = stores[of]!(trouble.url, trouble.atOnce ? LONG_DEADLINE_MS : DEADLINE_MS);
       try {
         await Promise.all(Object.entries(calls).map(([where, call]) => rejects(where, () => call(store), trouble)));

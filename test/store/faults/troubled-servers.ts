@@ -66,7 +66,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
       transient: false,
       atOnce: true,
       end: stop,
-      except: "node-redis 5",
+      except: "node-redis",
     };
   },
   async "a user who may not run scripts"() {

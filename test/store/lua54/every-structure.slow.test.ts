@@ -46,7 +46,7 @@ const behind = async (client: keyof typeof clients, integers = false) => {
 // Both clients, each with the numbers of one kind of host.
 test.each([
   ["ioredis 6", false],
-  ["node-redis 5", true],
+  ["node-redis 6", true],
 ] as const)("%s: each call ends as in memory, and every step runs (integers: %s)", async (client, integers) => {
   const { server, seen, store } = await behind(client, integers);
   expect(await outcomesOn(store)).toEqual(expected);
@@ -72,7 +72,7 @@ test("as Dragonfly: on declared keys only, and without functions, each call ends
   }
 });
 
-test.each(["ioredis 6", "node-redis 5"] as const)(
+test.each(["ioredis 6", "node-redis 6"] as const)(
   "%s: one refusal of a first line is enough for all scripts",
   async (client) => {
     const { server, store } = await behind(client);

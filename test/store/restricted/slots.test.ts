@@ -55,7 +55,7 @@ test.each(Object.entries(stores))(
 
 test("functions: the same", async () => {
   const server = await slotted();
-  const given = clients["node-redis 5"](server.url);
+  const given = clients["node-redis 6"](server.url);
   const store = storeOn(given, { deadline: 5000, scripting: "functions" });
   atEnd(async () => {
     await store.close();

@@ -5,7 +5,7 @@ export interface Orders {
   url: string;
   id: number;
   seed: number;
-  client: "ioredis 6" | "ioredis 5" | "node-redis 5";
+  client: "ioredis 6" | "ioredis 5" | "node-redis 6";
   scripting: "eval" | "functions";
   /** Options of each structure, the same in all processes. */
   modes: Record<string, object>;
