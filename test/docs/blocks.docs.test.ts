@@ -57,7 +57,8 @@ describe.runIf(programs.length > 0)("a program ends without an error and prints 
   test.concurrent.each(programs)("$name", (program) => {
     const database = programs.indexOf(program) % CONCURRENT;
     const ran = lanes[database]!.then(async () => {
-      const env = program.code.includes("DATABASE_URL") ? { DATABASE_URL: (await postgres()).url } : {};
+      const env: Record<string, string> = {};
+      if (program.code.includes("DATABASE_URL")) env.DATABASE_URL = (await postgres()).url;
       await runsAsPrinted(program, `${(await redis()).url}/${database}`, env);
     });
     lanes[database] = ran.catch(() => {});

@@ -158,42 +158,42 @@ describe("the entry of one structure", () => {
 });
 
 /**
- * Bytes minified and compressed by gzip, kernels included; a little above the present size. Of the 14 kB of `httpStore`
- * requests and answers are 3.0 kB, deadlines and retries 3.1, the health of the server 2.9, arguments and errors 2.5. A
+ * Bytes minified and compressed by gzip, kernels included; a little above the present size. Of the 15 kB of `httpStore`
+ * requests and answers are 3.0 kB, deadlines and retries 3.6, the health of the server 3.4, arguments and errors 2.5. A
  * limiter adds 6.2 kB of Lua and 7.3 of its own. The registry adds 2.1 kB to every structure on a store. The local form of its step, 3.9 kB, comes with `memoryStore` or
  * `localDecisions`.
  */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
   ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_550],
-  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 25_700],
-  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 31_100],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 26_050],
+  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 32_350],
   [
     "a limiter of all policies over HTTP",
     `export { Limiter, slidingWindow, fixedWindow, leakyBucket, gcra, concurrency, httpStore } from "oriel/limiter"`,
     "workerd",
-    31_350,
+    32_600,
   ],
   [
     "a limiter over HTTP, from slim",
     `export { Limiter, slidingWindow, httpStore } from "oriel/slim"`,
     "workerd",
-    31_100,
+    32_350,
   ],
-  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 25_700],
+  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 26_050],
   ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 13_650],
-  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 25_200],
+  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 26_300],
   ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_350],
-  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 26_050],
+  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 27_150],
   ["counters", `export { Counters } from "oriel/counters"`, "workerd", 20_700],
-  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 27_400],
-  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 14_550],
-  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 14_550],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 92_500],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_100],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 104_200],
+  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 27_450],
+  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 15_600],
+  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 15_600],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 92_600],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_400],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 105_300],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_300],
-  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_800],
-  ["all", `export * from "oriel"`, "workerd", 230_450],
+  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_850],
+  ["all", `export * from "oriel"`, "workerd", 232_100],
 ];
 
 describe("the dashboard", () => {
@@ -203,12 +203,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 267.1 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 267.4 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].map((each) => gzipSync(each, { level: 9 }).length).reduce((a, b) => a + b);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(267_100);
+    expect(gzipped).toBeLessThanOrEqual(267_400);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

@@ -97,6 +97,7 @@ describe.each(Object.entries({ ...openers, ...clusterOpeners }))("over %s", (of,
 
 describe.each(Object.entries(openers))("over %s", (of, open) => {
   test("a first connection that is slow to open costs no call", async () => {
+    // The call itself waits for its answer a moment only.
     const store = open(await slowPort(900), { deadline: 600 });
     expect(await new Lock(store, `slow ${of}`).tryLock()).not.toBeNull();
   });
@@ -117,6 +118,7 @@ describe.each(Object.entries(openers))("over %s", (of, open) => {
   });
 
   test("a server that accepts the first connection and says nothing: that is the reason, not a missing answer", async () => {
+    // It ends a call that nobody answers.
     const store = open(await slowPort(), { deadline: 100 });
     const error = await new Lock(store, "silent").tryLock().catch((reason) => reason);
     expect(error).toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });

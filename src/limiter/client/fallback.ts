@@ -13,7 +13,7 @@ import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 export class Fallback {
   readonly onStoreError: OnStoreError;
   readonly #store: Store;
-  /** What the limiter does without the store. */
+  /** The end of a sentence about the limiter while the store is away. */
   readonly #effect: string;
   #client: DecisionClient | undefined;
 

@@ -7,8 +7,8 @@ const SAME_OUTAGE_MS = 10_000;
 const OF_STORE: ReadonlySet<string> = new Set(["DEADLINE", "UNAVAILABLE", "OVERLOADED"]);
 
 /**
- * What the structures of a store do while they go on without it, said once for each outage: by a warning of the process
- * and the store's event "error", and by another warning when it ends. So no limit is open in silence.
+ * Says once for each outage that structures go on without their store: by a warning of the process and the store's event
+ * "error", and by another warning when it ends. So no limit is open in silence.
  *
  *          the first structure goes on without its store
  *   whole ------------------------------------------------> without it

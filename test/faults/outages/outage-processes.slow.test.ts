@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startChild } from "../../harness/child.ts";
-import { clients } from "../../store/contract/clients.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
+import { clients } from "../../store/contract/clients.ts";
 
 /** Five seconds as in the field: ORIEL_FREEZE_MS=5000. */
 const FREEZE_MS = Number(process.env.ORIEL_FREEZE_MS ?? 1500);
