@@ -56,6 +56,8 @@ export class Breaker {
   /** The errors of this breaker's `timeout`. */
   readonly #timeouts = new WeakSet<OrielError>();
   #reported: BreakerStats["state"] = "closed";
+  /** Whether calls have run through it. A monitor that only reads the circuit decides nothing. */
+  #decides = false;
 
   /** Throws ARGUMENT for an invalid store or option. Sends nothing yet. */
   constructor(store: Store | "local", options: BreakerOptions) {
@@ -71,7 +73,7 @@ export class Breaker {
     const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => {
-      if (store !== "local")
+      if (this.#decides && store !== "local")
         store.goesOnWithout?.(`${this.#at.name} decides by the calls of this process alone`, error);
       this.#listeners.emit("error", { error: this.#at.error("flush", error) });
     };
@@ -191,6 +193,7 @@ export class Breaker {
 
   /** Lets a call begin, or rejects it. */
   #begin(calls: Calls, signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
+    this.#decides = true;
     if (calls.isTimeless) return calls.begin(0, 0);
     const nowMs = this.#monotonic();
     calls.countSlow(nowMs);

@@ -1,6 +1,6 @@
 import { deferred } from "../async/deferred.ts";
 import { serverError } from "../store/delivery/client.ts";
-import { NO_TLS, UNREACHED } from "../store/health/client-reasons.ts";
+import { NO_TLS, SILENT, UNREACHED } from "../store/health/client-reasons.ts";
 import { LastError } from "../store/health/last-error.ts";
 import { isFinal, reasonOf } from "../store/health/reason.ts";
 import { factsOf } from "../store/redis/client-facts.ts";
@@ -55,7 +55,9 @@ function tcpConnection(client: SingleClient): Connection {
   };
   return {
     get lastError() {
-      return lastError.orWhileConnecting(client.status === "connecting");
+      const known = lastError.orWhileConnecting(client.status === "connecting");
+      // It is read after the doctor's deadline: the server was asked.
+      return lastError.isSilent && known?.message === UNREACHED ? new Error(SILENT) : known;
     },
     send,
     async subscribe(channel, listener) {

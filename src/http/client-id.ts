@@ -3,8 +3,9 @@ import { argumentError } from "../errors.ts";
 /** Far below the bound of a store's name, even after escaping. */
 const MAX_CHARACTERS = 256;
 
-/** The id of all requests with a malformed address. They count as one client. No client has this key. */
+/** The ids of all requests with a malformed address, and of those without one. No client has such a key. */
 export const MALFORMED_ADDRESS = "malformed address";
+export const NO_ADDRESS = "no address";
 
 /**
  * Returns the limiter's id for a client's key. Clients choose their headers, so no header value is an error or a way

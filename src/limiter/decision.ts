@@ -11,7 +11,10 @@ export interface PolicyDecision {
   shadow: boolean;
   /** Permits per span, capacity of a leaky bucket, or largest number of lent permits. */
   limit: number;
-  /** The window, the time in which a full leaky bucket drains, or the lease of a permit. */
+  /**
+   * The time in which `limit` permits are granted: the window, the time in which a full leaky bucket drains or a whole burst
+   * of gcra becomes free; or the lease of a permit.
+   */
   spanMs: number;
   /** Permits left after this call, without reserved ones. */
   remaining: number;

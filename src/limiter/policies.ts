@@ -112,6 +112,30 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   });
 }
 
+/** The time in which a policy grants `limit` permits. Of gcra that is the time in which a whole burst becomes free. */
+export function quotaMsOf({ limit, spanMs, rate }: Pick<Policy, "limit" | "spanMs" | "rate">): number {
+  return limit === 0 || rate === 0 || rate === limit ? spanMs : Math.ceil((limit * spanMs) / rate);
+}
+
+/** Whether two lists have the same policies. A function of the id may make equal ones anew for each call. */
+export function arePoliciesEqual(one: readonly Policy[], other: readonly Policy[]): boolean {
+  return one === other || (one.length === other.length && one.every((policy, i) => isEqual(policy, other[i]!)));
+}
+
+function isEqual(one: Policy, other: Policy): boolean {
+  return (
+    one === other ||
+    (one.kind === other.kind &&
+      one.limit === other.limit &&
+      one.spanMs === other.spanMs &&
+      one.rate === other.rate &&
+      one.name === other.name &&
+      one.kindName === other.kindName &&
+      one.isAligned === other.isAligned &&
+      one.isShadow === other.isShadow)
+  );
+}
+
 /** Whether a call takes permits that are returned. */
 export function hasConcurrency(policies: readonly Policy[]): boolean {
   return policies.some(({ kind }) => kind === KIND.concurrency);

@@ -168,9 +168,28 @@ it("malformed addresses count together, as one client", async () => {
   app.use((_request, response) => void response.send("through"));
   const { url, close } = await listen(app);
   const statuses: number[] = [];
-  for (const address of ["1.2.3.4:99", "1.2.3.4:98", "unknown", "[::1]"])
+  for (const address of ["1.2.3", "unknown", "2001:db8::1::2", "x".repeat(5000)])
     statuses.push((await fetch(url, { headers: { "X-Forwarded-For": address } })).status);
   expect(statuses).toEqual([200, 200, 429, 429]);
+  await close();
+});
+
+it.each([
+  ["a port", ["203.0.113.7", "203.0.113.7:4711", "203.0.113.7:80"]],
+  ["IPv6 in brackets", ["2001:db8::7", "[2001:db8::8]", "[2001:db8::9]:443"]],
+  ["a zone", ["fe80::7%eth0", "fe80::7", "[fe80::7%eth1]:80"]],
+  ["IPv4 in IPv6 form", ["203.0.113.9", "::ffff:203.0.113.9", "[::ffff:203.0.113.9]:80"]],
+])("an address with %s counts as its client, and no other", async (_what, addresses) => {
+  const app = express();
+  app.set("trust proxy", true);
+  app.use(expressLimiter(limiterOf()));
+  app.use((_request, response) => void response.send("through"));
+  const { url, close } = await listen(app);
+  const ask = async (address: string) => (await fetch(url, { headers: { "X-Forwarded-For": address } })).status;
+  const statuses: number[] = [];
+  for (const address of addresses) statuses.push(await ask(address));
+  expect(statuses).toEqual([200, 200, 429]);
+  expect(await ask("198.51.100.1")).toBe(200);
   await close();
 });
 

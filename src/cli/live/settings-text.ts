@@ -33,8 +33,9 @@ function policiesText(policies: unknown): string {
 }
 
 function policyText(policy: unknown): string {
-  const { name, kindName, limit, spanMs, isShadow } = Object(policy) as Record<string, unknown>;
+  const { name, kindName, limit, spanMs, rate, isShadow } = Object(policy) as Record<string, unknown>;
   const span = typeof spanMs === "number" ? durationText(spanMs) : textOf(spanMs ?? "?");
   const label = name === kindName ? `${kindName}` : `${name}: ${kindName}`;
-  return `${label} ${limit}/${span}${isShadow === true ? " shadow" : ""}`;
+  const quota = kindName === "gcra" && rate !== limit ? `${rate}/${span}, ${limit} at once` : `${limit}/${span}`;
+  return `${label} ${quota}${isShadow === true ? " shadow" : ""}`;
 }

@@ -14,6 +14,7 @@ export interface ExpressRequest {
 /** The members of Express's response that are used. Node's own response has them too. */
 export interface ExpressResponse extends NodeResponse {
   statusCode: number;
+  readonly headersSent?: boolean;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;
   end(body: string): unknown;
@@ -51,6 +52,8 @@ export function expressLimiter<
       const { decision, headers, release } = admitted;
       Object.assign(request, { rateLimit: decision });
       if (release !== undefined) whenOver(response, request.socket, release);
+      // Somebody has answered meanwhile, such as a time-out: the answer is not changed.
+      if (response.headersSent) return decision.allowed;
       putHeaders(
         headers,
         (name) => response.getHeader(name),

@@ -9,19 +9,15 @@ export function deniedResponse(decision: Decision): Response {
 }
 
 /**
- * Adds the fields to the response's headers. Returns a copy if they are immutable, as those of a fetched response are.
- * A response with status 101 (Switching Protocols) cannot be copied and may stay without the fields.
+ * Returns a copy of the response with the fields. The response itself stays as it is: a handler may return one object
+ * for many requests, and headers of a fetched response are immutable. A response with status 101 (Switching Protocols)
+ * or 0 (an error), or whose body is being read, cannot be copied and stays without the fields.
  */
 export function withHeaders(response: Response, headers: Record<string, string>): Response {
-  try {
-    put(response, headers);
-    return response;
-  } catch {
-    if (response.status === 101) return response;
-    const copy = new Response(response.body, response);
-    put(copy, headers);
-    return copy;
-  }
+  if (response.status < 200 || response.bodyUsed || response.body?.locked) return response;
+  const copy = new Response(response.body, response);
+  put(copy, headers);
+  return copy;
 }
 
 function put(response: Response, headers: Record<string, string>): void {

@@ -3,7 +3,7 @@ import type { Store } from "../../store/contract.ts";
 import type { Decision } from "../decision.ts";
 import type { LocalDecisions } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
-import { hasConcurrency, type Policy } from "../policies.ts";
+import { hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
 import { decisionOf } from "../steps/decision-of.ts";
 import { localTokenOf, newToken } from "../token.ts";
 import { DecisionClient, type LimiterRequest } from "./decision-client.ts";
@@ -82,13 +82,13 @@ export class Fallback {
 export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: "allow" | "deny"): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : RETRY_AFTER_MS;
-  const decisions = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
-    name,
-    kind: kindName,
+  const decisions = policies.map((policy) => ({
+    name: policy.name,
+    kind: policy.kindName,
     allowed,
-    shadow: isShadow,
-    limit,
-    spanMs,
+    shadow: policy.isShadow,
+    limit: policy.limit,
+    spanMs: quotaMsOf(policy),
     remaining: 0,
     retryAfterMs,
     resetAfterMs: retryAfterMs,

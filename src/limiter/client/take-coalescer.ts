@@ -4,7 +4,7 @@ import { afterGathering } from "../../async/gathering.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
-import { hasConcurrency, type Policy } from "../policies.ts";
+import { arePoliciesEqual, hasConcurrency, type Policy } from "../policies.ts";
 import { tokenOf } from "../steps/concurrency.ts";
 import { decisionOf } from "../steps/decision-of.ts";
 import type { DecideReply } from "../steps/request.ts";
@@ -56,7 +56,7 @@ export class TakeCoalescer {
     if (denied) return Promise.resolve(denied);
     const groups = this.#coalescer.open();
     let group = groups.get(keyPrefix);
-    if (!group || group.policies !== policies || group.cost !== cost) {
+    if (!group || !arePoliciesEqual(group.policies, policies) || group.cost !== cost) {
       if (group) this.#send(group);
       group = { keyPrefix, policies, cost, callers: [] };
       groups.set(keyPrefix, group);
@@ -102,7 +102,7 @@ export class TakeCoalescer {
 
   #deniedBefore(keyPrefix: string, policies: readonly Policy[], cost: number): Decision | undefined {
     const known = this.#denied.get(keyPrefix);
-    if (!known || cost !== known.cost || policies !== known.policies) return undefined;
+    if (!known || cost !== known.cost || !arePoliciesEqual(policies, known.policies)) return undefined;
     const elapsedMs = Math.floor(this.#now() - known.atMs);
     return elapsedMs < known.decision.retryAfterMs ? after(known.decision, elapsedMs) : undefined;
   }

@@ -1,6 +1,6 @@
 import { KIND } from "../../generated/layouts/limiter.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
-import { hasConcurrency, type Policy } from "../policies.ts";
+import { hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
 import type { DecideReply } from "./request.ts";
 
 /**
@@ -20,7 +20,7 @@ export function decisionOf(
   let tightest: PolicyDecision | undefined;
   let resetAfterMs = 0;
   for (let i = 0; i < policies.length; i++) {
-    const { name, kindName, limit, spanMs, isShadow } = policies[i]!;
+    const { name, kindName, limit, isShadow } = policies[i]!;
     const { passes, waitMs } = reply.policies[i]!;
     const isPassed = allowed ? place < passes : passes > reply.granted;
     const one: PolicyDecision = {
@@ -29,7 +29,7 @@ export function decisionOf(
       allowed: isPassed,
       shadow: isShadow,
       limit,
-      spanMs,
+      spanMs: quotaMsOf(policies[i]!),
       remaining: 0,
       retryAfterMs: isPassed ? 0 : waitMs,
       resetAfterMs: 0,

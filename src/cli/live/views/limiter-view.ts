@@ -32,7 +32,13 @@ export const limiterView: OpenView = (store, found, { spanMs }) => {
           table: [
             { head: "policy", cells: listed.map(({ name }) => `${name}`), rank: 0, minWidth: 12 },
             { head: "kind", cells: listed.map(({ kindName }) => `${kindName}`), rank: 1 },
-            { head: "limit", cells: listed.map(({ limit }) => `${limit}`), rank: 0, isRight: true },
+            {
+              head: "limit",
+              cells: listed.map(({ kindName, limit, rate }) =>
+                kindName === "gcra" && rate !== limit ? `${rate}, ${limit} at once` : `${limit}`,
+              ),
+              ...{ rank: 0, isRight: true },
+            },
             { head: "span", cells: listed.map(({ spanMs }) => span(spanMs)), rank: 0, isRight: true },
             { head: "shadow", cells: listed.map(({ isShadow }) => (isShadow === true ? "yes" : "no")), rank: 2 },
           ],

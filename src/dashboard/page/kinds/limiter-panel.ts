@@ -15,6 +15,8 @@ interface AnnouncedPolicy {
   kindName?: string;
   limit?: number;
   spanMs?: number;
+  /** Of gcra: the permits per span. Its `limit` is the burst. */
+  rate?: number;
 }
 
 const BLOCKS = ["10m", "1h", "1d"];
@@ -106,14 +108,15 @@ class LimiterPanel implements Panel {
 
 function policiesSection(policies: unknown): HTMLElement {
   const list = Array.isArray(policies) ? (policies as AnnouncedPolicy[]) : [];
-  const texts = list.map(({ name = "", kindName = "", limit, spanMs }) =>
+  const texts = list.map(({ name = "", kindName = "", limit, spanMs, rate = 0 }) =>
     h(
       "li",
       {},
       h("bdi", {}, h("strong", {}, name)),
       ` ${kindName}`,
-      limit === undefined ? "" : `: ${whole(limit)} permits`,
+      limit === undefined ? "" : `: ${whole(kindName === "gcra" && rate > 0 ? rate : limit)} permits`,
       spanMs === undefined || spanMs === 0 ? "" : ` per ${duration(spanMs)}`,
+      kindName === "gcra" && limit !== undefined && rate !== limit ? `, ${whole(limit)} at once` : "",
     ),
   );
   const none = h("p", { class: "hint" }, "The policies depend on the id, so the registry does not list them.");
