@@ -94,6 +94,15 @@ function messageAt({ structure, structureName, operation, address }: ErrorPlace,
   return `${structure}${name}${called}: ${detail}${address === undefined ? "" : ` (redis at ${address})`}`;
 }
 
+/** A thrown value as text. It may be of any type, and may have no text form. */
+export function reasonText(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown ?? "failed");
+  } catch {
+    return "failed";
+  }
+}
+
 /** A wrong argument: names the argument, the value given, and what is allowed (with its unit). */
 export function argumentError(argument: string, value: unknown, allowed: string): OrielError {
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);

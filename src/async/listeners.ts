@@ -1,18 +1,33 @@
 import { didYouMean } from "../did-you-mean.ts";
-import { argumentError } from "../errors.ts";
+import { argumentError, OrielError, reasonText } from "../errors.ts";
 import type { Place } from "../place.ts";
+import { warn } from "../warn.ts";
+
+const MAX_REASON = 1000;
 
 type Listener<Event> = (event: Event) => void;
+/** Makes the event that reports the error of a listener. */
+type FailureOf<Events> = (error: OrielError) => "error" extends keyof Events ? Events["error"] : never;
 
-/** Listeners by the name of their event. */
+/**
+ * Listeners by the name of their event. A listener that throws, or whose promise rejects, disturbs nothing else: its
+ * error goes to the listeners of `error`. If that does not work, because there are none or because it is one of them,
+ * the process is warned once for each listener.
+ */
 export class Listeners<Events extends object> {
   readonly #place: Place;
   readonly #byName: Map<unknown, Set<Listener<never>>>;
+  readonly #failureOf: FailureOf<Events> | undefined;
+  readonly #warned = new WeakSet<Listener<never>>();
 
-  /** `events` lists all events; others are refused. `place` is that of the structure whose `on` this serves. */
-  constructor(place: Place, events: Record<keyof Events, true>) {
+  /**
+   * `events` lists all events; others are refused. `place` is that of the structure whose `on` this serves. Without
+   * `failureOf` the errors of listeners are warnings only.
+   */
+  constructor(place: Place, events: Record<keyof Events, true>, failureOf?: FailureOf<Events>) {
     this.#place = place;
     this.#byName = new Map(Object.keys(events).map((name) => [name, new Set()]));
+    this.#failureOf = failureOf;
   }
 
   /**
@@ -31,14 +46,23 @@ export class Listeners<Events extends object> {
     const listeners = this.#byName.get(name)!;
     for (const listener of listeners)
       try {
-        (listener as Listener<Events[Name]>)(event);
+        const returned = (listener as Listener<Events[Name]>)(event) as unknown;
+        if (typeof returned === "object" && returned !== null)
+          Promise.resolve(returned).catch((error: unknown) => this.#report(name, listener, error));
       } catch (error) {
-        // As with an EventTarget, a listener's error reaches no other listener and is not swallowed.
-        queueMicrotask(() => {
-          throw error;
-        });
+        this.#report(name, listener, error);
       }
     return listeners.size > 0;
+  }
+
+  /** The error of an `error` listener is not emitted again: it would fail again. */
+  #report(name: keyof Events, listener: Listener<never>, cause: unknown): void {
+    const text = `the listener of ${JSON.stringify(name)} failed: ${reasonText(cause).slice(0, MAX_REASON)}`;
+    const error = this.#place.error("on", new OrielError("ARGUMENT", text, { cause })) as OrielError;
+    if (name !== "error" && this.#failureOf && this.emit("error" as keyof Events, this.#failureOf(error))) return;
+    if (this.#warned.has(listener)) return;
+    this.#warned.add(listener);
+    warn(error.message, error.code);
   }
 
   #refusal(name: unknown, listener: unknown): Error {

@@ -68,7 +68,7 @@ export class Breaker {
     });
     const { rule, slowMs, flushMs } = this.#settings;
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
-    this.#listeners = new Listeners(this.#at, BREAKER_EVENTS);
+    this.#listeners = new Listeners(this.#at, BREAKER_EVENTS, (error) => ({ error }));
     this.name = name as string;
     const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };

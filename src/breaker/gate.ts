@@ -37,7 +37,10 @@ export interface BreakerEvents {
   close: BreakerStats;
   /** A call was rejected. */
   reject: { retryAfterMs: number };
-  /** The store fails, and this process decides alone until it is back. Emitted once per outage. */
+  /**
+   * The store fails, and this process decides alone until it is back. Emitted once per outage. Or a listener threw or
+   * rejected: ARGUMENT, with its `cause`.
+   */
   error: { error: unknown };
 }
 

@@ -24,7 +24,10 @@ export interface FleetEvents {
   other: { name: string };
   /** Events that arrived too late for any window. They are not counted. */
   late: { events: number };
-  /** A periodic flush failed. Its counts are kept and sent again. */
+  /**
+   * A periodic flush failed. Its counts are kept and sent again. Or a listener threw or rejected: ARGUMENT, with its
+   * `cause`.
+   */
   error: { error: OrielError };
 }
 
@@ -58,7 +61,7 @@ export class FleetMetrics {
   /** Throws ARGUMENT. */
   constructor(store: Store, name: string, options: FleetMetricsOptions = {}) {
     this.#at = placeOf("FleetMetrics", store, name);
-    this.#listeners = new Listeners(this.#at, FLEET_EVENTS);
+    this.#listeners = new Listeners(this.#at, FLEET_EVENTS, (error) => ({ error }));
     this.name = name;
     this.#store = store;
     this.#settings = this.#at.checked(undefined, () => fleetSettings(options));

@@ -207,7 +207,8 @@ export interface StoreEvents {
   up: { address: string | undefined; downMs: number };
   /**
    * A failure that no call rejects with. Either `count` events passed to `observe` were not recorded, or may not have been.
-   * Or a structure goes on without the store, for the first time in this outage; then `count` is 0.
+   * Or, with `count` 0, a structure goes on without the store, for the first time in this outage; or a listener threw or
+   * rejected: ARGUMENT, with its `cause`.
    */
   error: StoreFailure;
 }

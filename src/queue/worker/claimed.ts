@@ -1,4 +1,4 @@
-import { argumentError, corruptError, OrielError } from "../../errors.ts";
+import { argumentError, corruptError, OrielError, reasonText } from "../../errors.ts";
 import { type Backoff, pauseMs } from "../backoff.ts";
 import { noMessage, readEnvelope } from "../format/envelope.ts";
 import { hexOf } from "../format/hex.ts";
@@ -97,18 +97,10 @@ export function outcomeOf(
 }
 
 function whyOf(error: unknown): string {
-  return (
-    textOf(error)
-      .slice(0, MAX_WHY)
-      .replace(/\p{Surrogate}/gu, "") || "failed"
-  );
+  const text = isCorrupt(error) ? `CORRUPT: ${error.message}` : reasonText(error);
+  return text.slice(0, MAX_WHY).replace(/\p{Surrogate}/gu, "") || "failed";
 }
 
-function textOf(error: unknown): string {
-  try {
-    if (error instanceof OrielError && error.code === "CORRUPT") return `CORRUPT: ${error.message}`;
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error ?? "failed");
-  } catch {
-    return "failed"; // A thrown value may have no text form.
-  }
+function isCorrupt(error: unknown): error is OrielError {
+  return error instanceof OrielError && error.code === "CORRUPT";
 }

@@ -21,7 +21,7 @@ export class WorkerEmitter {
 
   constructor(at: Place, store: Store) {
     this.at = at;
-    this.listeners = new Listeners(at, WORKER_EVENTS);
+    this.listeners = new Listeners(at, WORKER_EVENTS, (error) => ({ error }));
     this.#store = store;
   }
 

@@ -29,7 +29,7 @@ export interface WorkerEvents {
   lost: { id: string; attempt: number };
   /** Messages are claimed late: the oldest of this turn was `lateMs` overdue. */
   lag: { lateMs: number };
-  /** A request to the store failed. The worker retries. */
+  /** A request to the store failed. The worker retries. Or a listener threw or rejected: ARGUMENT, with its `cause`. */
   error: { error: unknown };
 }
 

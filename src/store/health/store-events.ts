@@ -6,5 +6,5 @@ const STORE_EVENTS: Record<keyof StoreEvents, true> = { down: true, up: true, er
 
 /** The listeners of a store that the function `made` makes. */
 export function storeListeners(made: string): Listeners<StoreEvents> {
-  return new Listeners<StoreEvents>(new Place(made), STORE_EVENTS);
+  return new Listeners<StoreEvents>(new Place(made), STORE_EVENTS, (error) => ({ error, count: 0 }));
 }

@@ -50,6 +50,11 @@ export class Stage {
     return new DelayQueue<Payload>(this.store, name, { ...this.opened.modes, ...options }, this.timers);
   }
 
+  /** The queue as the process of another store has it. */
+  queueOn(store: Store): DelayQueue<unknown> {
+    return new DelayQueue(store, "mail", { ...this.opened.modes }, this.timers);
+  }
+
   worker<P>(queue: DelayQueue<P>, handler: (job: Job<P>) => unknown, options: WorkerOptions = {}): QueueWorker<P> {
     const worker = queue.process(handler, options);
     this.#workers.push(worker);

@@ -4,6 +4,7 @@ import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { queueSuite } from "./suite.ts";
 import { claimSuite } from "./suite-claims.ts";
 import { lapsedSuite } from "./suite-lapsed.ts";
+import { listenersSuite } from "./suite-listeners.ts";
 import { shardsSuite } from "./suite-shards.ts";
 import { workSuite } from "./suite-work.ts";
 
@@ -17,6 +18,6 @@ async function reported(opening: Promise<MatrixStore>): Promise<MatrixStore> {
 }
 
 overMatrix("queue", (name, open) => {
-  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite, shardsSuite])
+  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite, shardsSuite, listenersSuite])
     suite(name, () => reported(open()));
 });
