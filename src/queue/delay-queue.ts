@@ -190,7 +190,7 @@ export class DelayQueue<Payload = unknown> {
 
   /**
    * Starts a worker that calls `handler` with due messages until it is closed. A message is done when the handler
-   * returns. If it throws, the message is retried after its backoff.
+   * returns. If it throws, the message is retried after its backoff. If it throws a DoNotRetryError, the message is dead.
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
     const place = { store: this.#store, keys: this.#keys, layout: this.#layout, ...this.#settings };
@@ -212,7 +212,7 @@ export class DelayQueue<Payload = unknown> {
 
   /**
    * Reports a failed delivery. The message is retried after `delay` (default: its backoff), or is dead after its last
-   * delivery. Returns false if another delivery has claimed it, or it is gone.
+   * delivery or if `error` is a DoNotRetryError. Returns false if another delivery has claimed it, or it is gone.
    */
   nack(message: ClaimedMessage<Payload>, options: NackOptions = {}): Promise<boolean> {
     return this.#at("nack", () => this.#manual.nack(message, options));

@@ -4,6 +4,7 @@ export type { AddResult } from "../../queue/add-coalescer.ts";
 export type { Backoff, BackoffOptions } from "../../queue/backoff.ts";
 export type { DeadLetters } from "../../queue/dead-letters.ts";
 export { DelayQueue } from "../../queue/delay-queue.ts";
+export { DoNotRetryError } from "../../queue/do-not-retry.ts";
 export { type InboxInsert, type InboxOptions, type InboxTransaction, inboxTable } from "../../queue/inbox.ts";
 export type { Job } from "../../queue/job.ts";
 export type { QueuedMessage } from "../../queue/message.ts";

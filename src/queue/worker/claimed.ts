@@ -1,5 +1,6 @@
 import { argumentError, corruptError, OrielError, reasonText } from "../../errors.ts";
 import { type Backoff, pauseMs } from "../backoff.ts";
+import { doNotRetryOf } from "../do-not-retry.ts";
 import { noMessage, readEnvelope } from "../format/envelope.ts";
 import { hexOf } from "../format/hex.ts";
 import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
@@ -91,16 +92,18 @@ export function outcomeOf(
   delayMs?: number,
   maxAttempts = attempts,
 ): Outcome {
-  const why = whyOf(error);
-  if (attempt >= Math.min(attempts, maxAttempts)) return { verb: "dead", why };
+  const refusal = doNotRetryOf(error);
+  const isWrapped = refusal !== undefined && refusal !== error;
+  const why = isWrapped ? cut(`${reasonText(refusal)} (${reasonText(error)})`) : whyOf(error);
+  if (refusal !== undefined || attempt >= Math.min(attempts, maxAttempts)) return { verb: "dead", why };
   return { verb: "retry", delayMs: delayMs ?? pauseMs(backoff, attempt), priority, why };
 }
 
 function whyOf(error: unknown): string {
-  const text = isCorrupt(error) ? `CORRUPT: ${error.message}` : reasonText(error);
-  return text.slice(0, MAX_WHY).replace(/\p{Surrogate}/gu, "") || "failed";
+  const isCorrupt = error instanceof OrielError && error.code === "CORRUPT";
+  return cut(isCorrupt ? `CORRUPT: ${error.message}` : reasonText(error));
 }
 
-function isCorrupt(error: unknown): error is OrielError {
-  return error instanceof OrielError && error.code === "CORRUPT";
+function cut(why: string): string {
+  return why.slice(0, MAX_WHY).replace(/\p{Surrogate}/gu, "") || "failed";
 }

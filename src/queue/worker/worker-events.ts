@@ -12,7 +12,7 @@ export interface WorkerEvents {
   retry: { id: string; attempt: number; delayMs: number };
   /**
    * A message has moved to the dead letters: its last delivery failed (`error` is what the handler threw) or lapsed
-   * (LOST), or its bytes are not a message (CORRUPT). Emitted once, by the worker that moved it.
+   * (LOST), its handler threw a DoNotRetryError, or its bytes are not a message (CORRUPT). Emitted once, by the worker that moved it.
    * If the delivery lapsed and its handler still completes the message, it leaves the dead letters, and `completed` follows.
    */
   dead: { id: string; attempt: number; error: unknown };

@@ -175,6 +175,11 @@ export const STRUCTURES: Record<string, Subject> = {
       extend: () => [message(), 1000],
     },
   },
+  DoNotRetryError: {
+    called: oriel.DoNotRetryError,
+    data: ["new"],
+    right: () => ["x", { cause: 1 }],
+  },
   DeadLetters: {
     object: (store) => queue(store).dead,
     methods: { list: () => [{ offset: 0, limit: 5 }], redrive: () => [{ ids: ["x"] }] },

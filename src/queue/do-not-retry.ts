@@ -1,0 +1,33 @@
+import { show } from "../errors.ts";
+
+const MAX_CAUSES = 10;
+
+/**
+ * Thrown by a handler if no further delivery can succeed: the message moves to the dead letters at once, with this
+ * error as the reason. The same holds for an error that has it as its `cause`, or as the cause of its cause, up to ten
+ * errors deep. It is known by its property `doNotRetry`, so an error of another copy of oriel counts, and so does your
+ * own error with `doNotRetry: true`.
+ */
+export class DoNotRetryError extends Error {
+  override readonly name: string = "DoNotRetryError";
+  readonly doNotRetry = true;
+
+  /** `message` is the reason. */
+  constructor(message?: string, options?: { cause?: unknown }) {
+    super(message === undefined || typeof message === "string" ? message : show(message), options);
+  }
+}
+
+/** The error that says so: the thrown one, or one of its causes. */
+export function doNotRetryOf(thrown: unknown): unknown {
+  try {
+    let error = thrown as { doNotRetry?: unknown; cause?: unknown } | null | undefined;
+    for (let i = 0; i <= MAX_CAUSES && typeof error === "object" && error !== null; i++) {
+      if (error.doNotRetry === true) return error;
+      error = error.cause as typeof error;
+    }
+  } catch {
+    // A getter may throw.
+  }
+  return undefined;
+}
