@@ -37,7 +37,7 @@ export const enums = {
   EXTENDED: { stale: 0, extended: 1 },
   MOVE: { unknown: 0, moved: 1, claimed: 2, dead: 3 },
   // What became of a message that is not done.
-  VERB: { retry: "r", release: "b", dead: "x", corrupt: "c" },
+  VERB: { retry: "r", release: "b", again: "a", dead: "x", corrupt: "c" },
   // Stale: this delivery does not hold the message. Repeated: nor does it, but an earlier call stored this result.
   RESULT: { stale: 0, settled: 1, repeated: 2 },
 };

@@ -8,6 +8,7 @@
 --       messages of each kind
 -- VERB  r: retry, due in ms; text: priority, a digit, and why it failed
 --       b: release, due at once, and the delivery does not count; text: priority
+--       a: again, due in ms, as if it had just been added; text: priority
 --       x: dead; text: why
 --       c: the bytes are not a message, and become a dead letter; ms: its id, or another one if that is unusable; text: why
 -- Reply SETTLED · RESULT, u8 for each result, done ones first · DIED · MessagePack, an array: messages that died, then
@@ -16,8 +17,9 @@
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Claims lapsed messages first, up to half of the requested number, then due messages by priority, time and seq,
 --       then the other lapsed ones. A message that lapsed after its last delivery becomes dead. One call claims at
---       most 1 MiB, or one larger message. A paused queue claims nothing. A done result counts even if its claim
---       lapsed for the last time. A retried message that is due before all others publishes a hint. Every check that
+--       most 1 MiB, or one larger message. A paused queue claims nothing. A result "done" or "again" counts
+--       even if its claim lapsed for the last time. A message that comes again gets a new seq, so that late results of its
+--       earlier deliveries, which have the same numbers, are refused. A retried message that is due before all others publishes a hint. Every check that
 --       can fail comes before the first write. The script needs little memory, so it runs on a full server.
 -- Cost  O((results + messages) * log(stored messages))
 -- @include queue/layout
@@ -64,15 +66,44 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
   return table.concat(statuses)
 end
 
+-- The new seq of a message that comes again, as digits; nil if the message is gone. `again` collects what is written.
+local function renew(messages, member, now, again)
+  local id = id_of(member)
+  local value = redis.call("HGET", messages, ":" .. id)
+  if not value then return nil end
+  if not again.seq then
+    again.seq = seq_of(redis.call("HGET", messages, "@seq"))
+    again.is_kept, again.seq = again.seq ~= nil, again.seq or 0
+  end
+  local own = tonumber(string.sub(member, 1, SEQ_DIGITS), 16) or 0
+  again.seq = math.max(again.seq + 1, own + 1, now * 1000)
+  local digits = string.format("%014x", again.seq)
+  again.gone[#again.gone + 1] = member
+  again.errors[#again.errors + 1] = "!" .. id
+  again.values[#again.values + 1] = ":" .. id
+  again.values[#again.values + 1] = digits .. string.sub(value, SEQ_DIGITS + 1)
+  return digits
+end
+
+local function keep_again(times, messages, again)
+  if #again.gone == 0 then return end
+  redis.call("ZREM", times, spread(again.gone))
+  redis.call("HDEL", messages, spread(again.errors))
+  redis.call("HSET", messages, spread(again.values))
+  if again.is_kept then redis.call("HSET", messages, "@seq", string.format("%.0f", again.seq)) end
+end
+
 local function keep_others(times, messages, results, levels, now)
   local members, statuses, waiting, errors, seen, first, buried = {}, {}, {}, {}, {}, math.huge, {}
+  local again = { gone = {}, errors = {}, values = {} }
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
   local scores = redis.call("ZMSCORE", times, spread(members))
   for i, member in ipairs(members) do
     local deliveries, verb = tonumber(results[5 * i - 3]), results[5 * i - 2]
     local ms, text = tonumber(results[5 * i - 1]), results[5 * i]
     local band, _, its = read_score(tonumber(scores[i] or "0"))
-    local is_kept = band == CLAIMED and its == deliveries and not seen[member]
+    local is_held = band == CLAIMED or (band == DEAD and verb == VERB_AGAIN)
+    local is_kept = is_held and its == deliveries and not seen[member]
     local is_dead = verb == VERB_DEAD or verb == VERB_CORRUPT
     local is_repeated = is_dead and band == DEAD and its == deliveries and not seen[member]
     statuses[i] = is_kept and RESULT_SETTLED_BYTE or is_repeated and RESULT_REPEATED_BYTE or RESULT_STALE_BYTE
@@ -87,15 +118,18 @@ local function keep_others(times, messages, results, levels, now)
         band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2)
         first = math.min(first, at)
       end
-      waiting[#waiting + 1] = text_of(score_of(band, at, verb == VERB_RELEASE and deliveries - 1 or deliveries))
-      waiting[#waiting + 1] = member
-      if verb ~= VERB_RELEASE then
+      local digits = verb == VERB_AGAIN and renew(messages, member, now, again)
+      local count = digits and 0 or verb == VERB_RELEASE and deliveries - 1 or deliveries
+      waiting[#waiting + 1] = text_of(score_of(band, at, count))
+      waiting[#waiting + 1] = digits and digits .. id_of(member) or member
+      if verb == VERB_RETRY or verb == VERB_DEAD then
         errors[#errors + 1] = "!" .. id_of(member)
         errors[#errors + 1] = text
       end
     end
   end
   if first < math.huge and first < head_of(times, levels) then publish_due(times, first) end
+  keep_again(times, messages, again)
   if #waiting > 0 then redis.call("ZADD", times, spread(waiting)) end
   if #errors > 0 then redis.call("HSET", messages, spread(errors)) end
   for i = 1, #buried do bury(times, messages, now, spread(buried[i])) end

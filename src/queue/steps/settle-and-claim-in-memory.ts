@@ -82,7 +82,7 @@ function withoutReason(settlement: Settlement): Settlement {
 }
 
 function retriedAtMs(settlement: Settlement, nowMs: number): number {
-  if (settlement.verb === "retry") return nowMs + settlement.delayMs;
+  if (settlement.verb === "retry" || settlement.verb === "again") return nowMs + settlement.delayMs;
   return settlement.verb === "release" ? nowMs : Number.POSITIVE_INFINITY;
 }
 
@@ -90,7 +90,7 @@ function isClaimedBy(shard: Shard, { member, deliveries, verb }: Settlement): bo
   const score = shard.times.scoreOf(member);
   if (score === undefined) return false;
   const there = readScore(score);
-  const isHeld = there.band === CLAIMED || (there.band === DEAD && verb === "done");
+  const isHeld = there.band === CLAIMED || (there.band === DEAD && (verb === "done" || verb === "again"));
   return isHeld && there.deliveries === deliveries;
 }
 
@@ -121,6 +121,15 @@ function applySettlement(shard: Shard, settlement: Settlement, dedupeMs: number,
   }
   if (settlement.verb === "release") {
     shard.times.set(member, scoreOf(settlement.priority, nowMs, deliveries - 1));
+    return;
+  }
+  if (settlement.verb === "again") {
+    const stored = shard.messages.get(id)!;
+    shard.seq = Math.max(shard.seq + 1, nowMs * 1000);
+    stored.seq = shard.seq;
+    shard.times.delete(member);
+    shard.times.set(memberOf(shard.seq, id), scoreOf(settlement.priority, nowMs + settlement.delayMs, 0));
+    shard.setError(id, "");
     return;
   }
   if (settlement.verb === "corrupt") {

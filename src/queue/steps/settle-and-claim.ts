@@ -89,6 +89,8 @@ function parts(settlement: Settlement): (string | Uint8Array)[] {
   if (settlement.verb === "corrupt")
     return [settlement.memberBytes ?? member, `${deliveries}`, VERB.corrupt, settlement.id, settlement.why];
   if (settlement.verb === "release") return [member, `${deliveries}`, VERB.release, "0", `${settlement.priority}`];
+  if (settlement.verb === "again")
+    return [member, `${deliveries}`, VERB.again, `${settlement.delayMs}`, `${settlement.priority}`];
   if (settlement.verb === "dead") return [member, `${deliveries}`, VERB.dead, "0", settlement.why];
   if (settlement.verb === "retry")
     return [member, `${deliveries}`, VERB.retry, `${settlement.delayMs}`, `${settlement.priority}${settlement.why}`];

@@ -9,6 +9,8 @@ export type Outcome =
   | { verb: "done" }
   | { verb: "retry"; delayMs: number; priority: number; why: string }
   | { verb: "release"; priority: number }
+  /** The message comes again, as if it had just been added. `sizeBytes`: of its envelope, which the step copies. */
+  | { verb: "again"; delayMs: number; priority: number; sizeBytes: number }
   | { verb: "dead"; why: string }
   /**
    * The bytes are not a message. `id`: another id if its own is unusable. `memberBytes`: set if its member is not text.

@@ -44,7 +44,7 @@ const message = fc.record({
   nonce: fc.constantFrom<number[]>([0, 0, 0, 1], [255, 0, 9, 0]),
   payload: fc.uint8Array({ maxLength: 5 }),
 });
-const verb = fc.constantFrom(...(["done", "retry", "dead", "release", "corrupt"] as const));
+const verb = fc.constantFrom(...(["done", "retry", "dead", "release", "corrupt", "again"] as const));
 
 /** One step on a store. `claims`: every earlier claim there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
@@ -82,6 +82,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             const priority = envelope[1]!;
             if (verb === "done") return [{ member, deliveries, verb }];
             if (verb === "release") return [{ member, deliveries, verb, priority }];
+            if (verb === "again")
+              return [{ member, deliveries, verb, delayMs: ms, priority, sizeBytes: envelope.length }];
             const why = `why ${ms}`;
             const id = ms === 5 ? "another id" : idOf(member);
             if (verb === "corrupt") return [{ member, deliveries, verb, why, id, memberBytes: undefined }];
