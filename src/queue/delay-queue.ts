@@ -31,6 +31,7 @@ import { move } from "./steps/move.ts";
 import { pause } from "./steps/pause.ts";
 import { inOrder, peek } from "./steps/peek.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";
+import { OwnMessages } from "./worker/own-messages.ts";
 import { QueueWorker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
 
@@ -52,6 +53,7 @@ export class DelayQueue<Payload = unknown> {
   readonly #timers: Timers;
   readonly #manual: ManualClaims<Payload>;
   readonly #place: Place;
+  readonly #ownMessages: OwnMessages;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
   constructor(store: Store, name: string, options?: DelayQueueOptions);
@@ -69,6 +71,7 @@ export class DelayQueue<Payload = unknown> {
     this.#agreement = new Agreement(place, shards);
     this.#adders = this.#keys.map((key) => new AddCoalescer({ ...place, key }, this.#agreement));
     this.#timers = timers;
+    this.#ownMessages = new OwnMessages(this.#place);
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
     this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeMs);
     register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeMs });
@@ -110,7 +113,9 @@ export class DelayQueue<Payload = unknown> {
    * A generated id is unique. If the store knows it, an earlier attempt of this call added it and its reply was lost.
    */
   async #send({ isOurId, ...message }: NewMessage & { isOurId: boolean }): Promise<AddResult> {
+    const own = this.#ownMessages.get(message.id);
     const isAdded = await this.#adders[this.#shardOf(message.id)]!.add(message);
+    if (own && !isAdded) this.#ownMessages.refuse(own, "add");
     return { id: message.id, isNew: isAdded || isOurId };
   }
 
@@ -125,8 +130,15 @@ export class DelayQueue<Payload = unknown> {
       checkKnown(when, ["delay", "at"]);
       if (when.delay === undefined && when.at === undefined)
         throw argumentError("when", when, "an object with delay or at");
-      return this.#move(id, dueTimeOf(when));
+      return this.#reschedule(id, dueTimeOf(when));
     });
+  }
+
+  async #reschedule(id: string, when: DueTime): Promise<boolean> {
+    const own = this.#ownMessages.get(id);
+    const isMoved = await this.#move(id, when);
+    if (own && !isMoved) this.#ownMessages.refuse(own, "reschedule");
+    return isMoved;
   }
 
   async #move(id: string, when: DueTime | undefined): Promise<boolean> {
@@ -193,7 +205,8 @@ export class DelayQueue<Payload = unknown> {
    * returns. If it throws, the message is retried after its backoff. If it throws a DoNotRetryError, the message is dead.
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
-    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, ...this.#settings };
+    const shared = { store: this.#store, keys: this.#keys, layout: this.#layout, ownMessages: this.#ownMessages };
+    const place = { ...shared, ...this.#settings };
     return new QueueWorker(place, this, handler, options, this.#timers);
   }
 

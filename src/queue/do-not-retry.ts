@@ -20,14 +20,25 @@ export class DoNotRetryError extends Error {
 
 /** The error that says so: the thrown one, or one of its causes. */
 export function doNotRetryOf(thrown: unknown): unknown {
+  return causeOf(thrown, (error) => error.doNotRetry === true);
+}
+
+interface Thrown {
+  doNotRetry?: unknown;
+  name?: unknown;
+  cause?: unknown;
+}
+
+/** The first that holds: the thrown object, its cause, the cause of that, and so on. A getter that throws ends the search. */
+export function causeOf(thrown: unknown, holds: (error: Thrown) => boolean): unknown {
   try {
-    let error = thrown as { doNotRetry?: unknown; cause?: unknown } | null | undefined;
+    let error = thrown as Thrown | null | undefined;
     for (let i = 0; i <= MAX_CAUSES && typeof error === "object" && error !== null; i++) {
-      if (error.doNotRetry === true) return error;
-      error = error.cause as typeof error;
+      if (holds(error)) return error;
+      error = error.cause as Thrown | null | undefined;
     }
   } catch {
-    // A getter may throw.
+    // It is not the searched one.
   }
   return undefined;
 }

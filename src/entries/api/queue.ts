@@ -13,5 +13,5 @@ export type { QueueCounts } from "../../queue/steps/counts.ts";
 export type { ClaimedMessage } from "../../queue/worker/claimed.ts";
 export type { QueueWorker } from "../../queue/worker/worker.ts";
 export type { WorkerEvents } from "../../queue/worker/worker-events.ts";
-export type { WorkerOptions } from "../../queue/worker/worker-options.ts";
+export type { CloseOptions, UnfinishedMessage, WorkerOptions } from "../../queue/worker/worker-options.ts";
 export * from "./stores.ts";

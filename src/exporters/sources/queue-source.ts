@@ -6,7 +6,7 @@ import { Names } from "../names.ts";
 import { together } from "../together.ts";
 
 const STATES = ["waiting", "due", "claimed", "dead"] as const;
-const EVENTS = ["completed", "failed", "retry", "dead", "stalled", "lost"] as const;
+const EVENTS = ["completed", "again", "failed", "retry", "dead", "stalled", "lost"] as const;
 
 /** The members of `DelayQueue` that this source uses. */
 export interface QueueLike {

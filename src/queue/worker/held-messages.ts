@@ -32,6 +32,10 @@ export class HeldMessages<Payload> {
     return this.#all.size;
   }
 
+  [Symbol.iterator](): Iterator<HeldMessage<Payload>> {
+    return this.#all.values();
+  }
+
   /** If an earlier delivery of the same message is still held here, it becomes lost. */
   add(held: HeldMessage<Payload>): void {
     if (held.message.hasLapsed)

@@ -1,6 +1,7 @@
 import { atTurnsEnd, gathering } from "../../async/gathering.ts";
 import type { Timers } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
+import { MAX_BYTES } from "../../generated/layouts/queue.ts";
 import type { Store } from "../../store/contract.ts";
 import { channelOf } from "../format/layout.ts";
 import { settleAndClaim } from "../steps/settle-and-claim.ts";
@@ -154,7 +155,7 @@ export class ShardPoller {
     const { store, key, layout, visibilityMs, dedupeMs, release } = this.#options;
     this.#cancelTimer?.();
     if (this.#inFlight++ === 0) this.#hintMs = Number.POSITIVE_INFINITY;
-    const submitted = doneFirst(this.#settlements.splice(0, MAX_PER_REQUEST));
+    const submitted = doneFirst(this.#nextSettlements());
     // A lost answer costs one delivery of each message it claimed. After a failure, claim only one message.
     const limit = Math.min(reserved, this.#failures > 0 ? 1 : MAX_PER_REQUEST);
     const sentAtMs = store.leaseClock();
@@ -171,6 +172,16 @@ export class ShardPoller {
       this.pump();
       this.#options.onPolled();
     }
+  }
+
+  /** The results of one request. The step copies at most 1 MiB of messages that come again, or one larger message. */
+  #nextSettlements(): PendingSettlement[] {
+    let bytes = 0;
+    const end = this.#settlements.findIndex(({ settlement }, i) => {
+      if (settlement.verb === "again") bytes += settlement.sizeBytes;
+      return i === MAX_PER_REQUEST || (i > 0 && bytes > MAX_BYTES);
+    });
+    return this.#settlements.splice(0, end < 0 ? MAX_PER_REQUEST : end);
   }
 
   #dispatch(answer: SettleAndClaimResult, submitted: readonly PendingSettlement[], sentAtMs: number): void {

@@ -6,21 +6,26 @@ import { idOf } from "../format/layout.ts";
 import type { ExhaustedMessage, Settlement, SettleStatus } from "../steps/settlement.ts";
 import type { ClaimedMessage } from "./claimed.ts";
 import type { HeldMessage } from "./held-message.ts";
+import type { OwnMessages } from "./own-messages.ts";
 import { WORKER_EVENTS, type WorkerEvents } from "./worker-events.ts";
 
 /** A message whose result is being sent. */
-type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error"> & { message: Pick<ClaimedMessage, "id" | "attempt"> };
+type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error" | "own"> & {
+  message: Pick<ClaimedMessage, "id" | "attempt">;
+};
 
 /** Emits a worker's events for the results of its messages. */
 export class WorkerEmitter {
   readonly at: Place;
   readonly listeners: Listeners<WorkerEvents>;
   readonly #store: Store;
+  readonly #ownMessages: OwnMessages;
   /** Results that are being sent. */
   readonly #inFlight = new Map<Settlement, Ended>();
 
-  constructor(at: Place, store: Store) {
+  constructor(at: Place, store: Store, ownMessages: OwnMessages) {
     this.at = at;
+    this.#ownMessages = ownMessages;
     this.listeners = new Listeners(at, WORKER_EVENTS, (error) => ({ error }));
     this.#store = store;
   }
@@ -63,16 +68,24 @@ export class WorkerEmitter {
     const ended = this.#inFlight.get(settlement);
     this.#inFlight.delete(settlement);
     if (!ended) return;
-    const { id, attempt } = ended.message;
     // It is unknown whether the retry was stored or the claim lapsed. The message is delivered again in both cases.
-    const isStored = status === "settled" || (isRetry && (status === "repeated" || settlement.verb === "retry"));
-    if (!isStored) {
+    const isDelivered = settlement.verb === "retry" || settlement.verb === "again";
+    const isStored = status === "settled" || (isRetry && (status === "repeated" || isDelivered));
+    this.#emit(settlement, ended, isStored);
+    if (ended.own) this.#ownMessages.end(ended.own, isStored && settlement.verb === "done");
+  }
+
+  #emit(settlement: Settlement, ended: Ended, isStored: boolean): void {
+    const { id, attempt } = ended.message;
+    const durationMs = this.#store.leaseClock() - ended.startedAtMs;
+    // A delivery that is given back has no result.
+    if (!isStored || settlement.verb === "release") {
       // Another worker then moves the corrupt bytes and emits the event.
       if (settlement.verb !== "corrupt") this.listeners.emit("lost", { id, attempt });
-    } else if (settlement.verb === "done") {
-      const durationMs = this.#store.leaseClock() - ended.startedAtMs;
-      this.listeners.emit("completed", { id, attempt, durationMs });
-    } else if (settlement.verb === "retry") this.listeners.emit("retry", { id, attempt, delayMs: settlement.delayMs });
-    else if (settlement.verb !== "release") this.listeners.emit("dead", { id, attempt, error: ended.error });
+    } else if (settlement.verb === "done") this.listeners.emit("completed", { id, attempt, durationMs });
+    else if (settlement.verb === "again")
+      this.listeners.emit("again", { id, attempt, durationMs, delayMs: settlement.delayMs });
+    else if (settlement.verb === "retry") this.listeners.emit("retry", { id, attempt, delayMs: settlement.delayMs });
+    else this.listeners.emit("dead", { id, attempt, error: ended.error });
   }
 }

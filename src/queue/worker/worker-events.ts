@@ -6,6 +6,8 @@ export interface WorkerEvents {
   started: { id: string; attempt: number; waitMs: number };
   /** A message is done. */
   completed: { id: string; attempt: number; durationMs: number };
+  /** A handler has returned after `job.again`: the message comes again after `delayMs`. */
+  again: { id: string; attempt: number; durationMs: number; delayMs: number };
   /** A handler threw. */
   failed: { id: string; attempt: number; error: unknown };
   /** The message will be retried. */
@@ -24,7 +26,7 @@ export interface WorkerEvents {
   /**
    * This worker no longer holds the message and its result was not stored: another delivery claimed it, or it is gone.
    * Also emitted when the worker closed before it learned whether the result was stored; the message may then be
-   * delivered again.
+   * delivered again. Also emitted for a message that `close({ within })` gave back.
    */
   lost: { id: string; attempt: number };
   /** Messages are claimed late: the oldest of this turn was `lateMs` overdue. */
@@ -37,6 +39,7 @@ export const WORKER_EVENTS: Record<keyof WorkerEvents, true> = {
   claimed: true,
   started: true,
   completed: true,
+  again: true,
   failed: true,
   retry: true,
   dead: true,

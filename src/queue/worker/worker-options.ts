@@ -19,6 +19,30 @@ export interface WorkerOptions {
   lagAfter?: Duration | undefined;
 }
 
+/** Options of `QueueWorker.close`. */
+export interface CloseOptions {
+  /**
+   * Bounds the wait for running handlers: 0 to a day. Their signals abort at once. When the time is over, their messages
+   * are given back.
+   */
+  within?: Duration | undefined;
+}
+
+/** A message whose handler still ran when its worker closed. The message was given back. */
+export interface UnfinishedMessage {
+  id: string;
+  attempt: number;
+  /** For how long its handler ran. */
+  durationMs: number;
+}
+
+/** Throws ARGUMENT. Infinity: without a bound. */
+export function closeWithinMs(options: CloseOptions): number {
+  checkKnown(options, ["within"]);
+  if (options.within === undefined) return Number.POSITIVE_INFINITY;
+  return durationMs("within", options.within, 0, 86_400_000);
+}
+
 export function workerSettings(options: WorkerOptions) {
   checkKnown(options, ["concurrency", "prefetch", "visibility", "attempts", "signal", "lagAfter"]);
   const { concurrency = 1, prefetch = 0, visibility = 30_000, attempts = 100, lagAfter = 1000, signal } = options;

@@ -1,4 +1,3 @@
-import { gathering } from "../../async/gathering.ts";
 import type { Timers } from "../../async/timers.ts";
 import { argumentError } from "../../errors.ts";
 import { Place } from "../../place.ts";
@@ -7,22 +6,34 @@ import { registerStructure } from "../../structures.ts";
 import { Job } from "../job.ts";
 import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
 import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
-import { type HeldMessage, lapseMs, signalOf } from "./held-message.ts";
+import { Closing } from "./closing.ts";
+import { type HeldMessage, interrupt, isInterruption, lapseMs, signalOf } from "./held-message.ts";
 import { HeldMessages } from "./held-messages.ts";
-import { MAX_PER_REQUEST, ShardPoller } from "./shard-poller.ts";
+import type { OwnMessages } from "./own-messages.ts";
+import { Room } from "./room.ts";
+import { ShardPoller } from "./shard-poller.ts";
 import { WorkerEmitter } from "./worker-emitter.ts";
 import type { WorkerEvents } from "./worker-events.ts";
-import { type WorkerOptions, workerSettings } from "./worker-options.ts";
+import {
+  type CloseOptions,
+  closeWithinMs,
+  type UnfinishedMessage,
+  type WorkerOptions,
+  workerSettings,
+} from "./worker-options.ts";
 
 interface QueuePlace {
   store: Store;
   keys: readonly string[];
   layout: string;
   dedupeMs: number;
+  ownMessages: OwnMessages;
 }
 
-const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined };
-const LAST_TRIES = 5;
+const NOT_BEGUN = {
+  ...{ controller: undefined, loss: undefined, againMs: undefined, isEnded: false },
+  ...{ interruption: undefined, startedAtMs: 0, error: undefined, own: undefined },
+};
 
 /** Passes due messages to a handler, several at a time, until it is closed. Created by `DelayQueue.process`. */
 export class QueueWorker<Payload = unknown> {
@@ -33,17 +44,16 @@ export class QueueWorker<Payload = unknown> {
   readonly #settings: ReturnType<typeof workerSettings>;
   readonly #emitter: WorkerEmitter;
   readonly #pollers: readonly ShardPoller[];
-  /** Shards that wait for room, the longest wait first. */
-  readonly #waitingShards = new Set<number>();
+  readonly #room: Room;
   /** Messages that wait for a handler or are in one. */
   readonly #held: HeldMessages<Payload>;
   #waiting: HeldMessage<Payload>[] = [];
   #running = 0;
-  #reserved = 0;
-  #isSharing = false;
   #closed: Promise<void> | undefined;
-  /** Set while closing: checks whether everything is done. */
-  #whenTurned: (() => void) | undefined;
+  #closing: Closing | undefined;
+  readonly #timers: Timers;
+  /** Messages that were given back while their handlers ran. */
+  readonly #unfinished: UnfinishedMessage[] = [];
   readonly #onAbort = () => {
     this.close().catch((error) => this.#emitter.error(error));
   };
@@ -57,7 +67,7 @@ export class QueueWorker<Payload = unknown> {
     timers: Timers,
   ) {
     const at = new Place("QueueWorker", queue.name, place.store);
-    this.#emitter = new WorkerEmitter(at, place.store);
+    this.#emitter = new WorkerEmitter(at, place.store, place.ownMessages);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
       return workerSettings(options);
@@ -65,6 +75,7 @@ export class QueueWorker<Payload = unknown> {
     this.#place = place;
     this.queue = queue;
     this.#handler = handler;
+    this.#timers = timers;
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
     const onError = (error: unknown) => this.#emitter.error(error);
@@ -78,20 +89,20 @@ export class QueueWorker<Payload = unknown> {
           visibilityMs,
           dedupeMs,
           timers,
-          reserve: (turns) => this.#reserve(shard, turns),
-          release: (count) => {
-            this.#reserved -= count;
-          },
+          reserve: (turns) => (this.#closing ? 0 : this.#room.reserve(shard, turns)),
+          release: (count) => this.#room.release(count),
           onClaims: (claims, answer, sentAtMs) => this.#take(shard, claims, answer, sentAtMs),
           onExhausted: (exhausted) => this.#emitter.died(exhausted),
           onSettled: (settlement, status, isRetry) => this.#emitter.end(settlement, status, isRetry),
           onPolled: () => {
-            this.#share();
-            this.#whenTurned?.();
+            this.#room.share();
+            this.#closing?.check();
           },
           onError,
         }),
     );
+    const { concurrency, prefetch } = this.#settings;
+    this.#room = new Room(concurrency + prefetch, () => this.#held.size, this.#pollers);
     registerStructure(store, this);
     for (const turns of this.#pollers) turns.pump();
     if (signal?.aborted) this.#onAbort();
@@ -108,57 +119,61 @@ export class QueueWorker<Payload = unknown> {
    * results. If the store cannot be reached, results are dropped after some tries (`lost`) and those messages are
    * delivered again.
    */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  close(): Promise<void>;
+  /**
+   * The same, but ends even if a handler does not. The signals of running handlers abort at once, with an AbortError. A
+   * handler that throws because of it has not failed: its message is due at once, and the delivery does not count. If a
+   * handler still runs after `within`, its message is given back too, and what the handler does later has no effect.
+   * Resolves to these messages. Their handlers cannot be ended, so another worker may handle them at the same time. The
+   * end takes `within`, and up to two deadlines of the store. Of several calls the earliest end counts. Rejects with
+   * ARGUMENT.
+   */
+  close(options: CloseOptions): Promise<UnfinishedMessage[]>;
+  close(options: CloseOptions = {}): Promise<unknown> {
+    return this.#emitter.at.run("close", async () => {
+      const withinMs = closeWithinMs(options);
+      this.#closed ??= this.#close();
+      if (withinMs < Number.POSITIVE_INFINITY) {
+        for (const held of this.#held) interrupt(held);
+        this.#closing!.endWithin(withinMs);
+      }
+      await this.#closed;
+      return [...this.#unfinished];
+    });
   }
 
   async #close(): Promise<void> {
     this.#settings.signal?.removeEventListener("abort", this.#onAbort);
+    const { store } = this.#place;
     for (const turns of this.#pollers) turns.stopClaiming();
-    this.#releaseWaiting();
-    const lastFailures = this.#pollers.map((each) => each.failures + LAST_TRIES);
-    await new Promise<void>((resolve) => {
-      this.#whenTurned = () => {
-        const isDone = this.#pollers.every((each, i) => each.isIdle || each.failures >= lastFailures[i]!);
-        if (isDone && this.#running === 0) resolve();
-      };
-      this.#whenTurned();
+    this.#closing = new Closing({
+      pollers: this.#pollers,
+      timers: this.#timers,
+      clock: store.leaseClock,
+      isRunning: () => this.#running > 0,
+      giveBack: () => this.#giveBack(),
     });
+    this.#releaseWaiting();
+    this.#closing.check();
+    await this.#closing.ended;
     this.#held.close();
     for (const turns of this.#pollers) turns.close();
     this.#emitter.abandonAll();
+  }
+
+  #giveBack(): void {
+    const nowMs = this.#place.store.leaseClock();
+    for (const held of this.#held) {
+      const { id, attempt } = held.message;
+      this.#unfinished.push({ id, attempt, durationMs: nowMs - held.startedAtMs });
+      this.#end(held, { verb: "release", priority: held.message.priority });
+    }
   }
 
   #releaseWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const held of waiting) this.#settle(held, { verb: "release", priority: held.message.priority });
-  }
-
-  /** Reserves room for one of a shard's `turns`: an equal part of the room left after shards that already wait. */
-  #reserve(shard: number, turns: number): number {
-    if (this.#closed) return 0;
-    const { concurrency, prefetch } = this.#settings;
-    let room = concurrency + prefetch - this.#held.size - this.#reserved;
-    for (const other of this.#waitingShards) {
-      if (other === shard) break;
-      if (this.#pollers[other]!.mayClaim) room--;
-    }
-    if (room <= 0) {
-      this.#waitingShards.add(shard);
-      return 0;
-    }
-    this.#waitingShards.delete(shard);
-    const sharing = this.#pollers.filter((each) => each.mayBeDue).length;
-    const limit = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing) / turns), MAX_PER_REQUEST);
-    this.#reserved += limit;
-    return limit;
-  }
-
-  /** Gives free room to the shards that wait for it. */
-  #share(): void {
-    for (const shard of [...this.#waitingShards]) if (this.#pollers[shard]!.isIdle) this.#pollers[shard]!.pump();
   }
 
   #take(shard: number, claims: readonly Claim[], { nowMs }: SettleAndClaimResult, sentAtMs: number): void {
@@ -168,13 +183,14 @@ export class QueueWorker<Payload = unknown> {
     for (const claim of claims) {
       const message = this.#read(shard, claim);
       if (!message) continue;
-      const held: HeldMessage<Payload> = { message, shard, endsAtMs, claimedAtMs, ...NOT_BEGUN };
+      const sizeBytes = claim.envelope.length;
+      const held: HeldMessage<Payload> = { message, shard, endsAtMs, claimedAtMs, ...NOT_BEGUN, sizeBytes };
       this.#held.add(held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, this.#emitter.claimed(message, nowMs));
     }
     if (lateMs >= this.#settings.lagAfterMs) this.#emitter.listeners.emit("lag", { lateMs });
-    if (this.#closed) this.#releaseWaiting();
+    if (this.#closing) this.#releaseWaiting();
     else this.#start();
   }
 
@@ -187,7 +203,7 @@ export class QueueWorker<Payload = unknown> {
       const settlement: Settlement = { member: claim.member, deliveries: claim.deliveries, ...outcome };
       const message = { id: outcome.id, attempt: claim.deliveries };
       const error = this.#emitter.at.error(undefined, corruptMessage(this.#place.keys[shard]!, outcome.id, cause));
-      this.#emitter.expect(settlement, { message, error, startedAtMs: 0 });
+      this.#emitter.expect(settlement, { message, error, startedAtMs: 0, own: undefined });
       this.#pollers[shard]!.submit(settlement, true);
       return undefined;
     }
@@ -206,21 +222,39 @@ export class QueueWorker<Payload = unknown> {
 
   async #run(held: HeldMessage<Payload>): Promise<void> {
     const { message } = held;
-    const job = new Job(this.queue.name, message, () => signalOf(held));
+    held.own = this.#place.ownMessages.begin(message.id);
+    const again = (delayMs: number) => {
+      held.againMs = delayMs;
+      return !held.isEnded;
+    };
+    const job = new Job(this.queue.name, message, { signal: () => signalOf(held), again });
     held.startedAtMs = this.#place.store.leaseClock();
     const waitMs = held.startedAtMs - held.claimedAtMs;
     this.#emitter.listeners.emit("started", { id: message.id, attempt: message.attempt, waitMs });
     let outcome: Outcome;
     try {
       await this.#handler(job);
-      outcome = { verb: "done" };
+      outcome = endOf(held);
     } catch (error) {
-      held.error = error;
-      this.#emitter.listeners.emit("failed", { id: message.id, attempt: message.attempt, error });
-      outcome = outcomeOf(message, error, undefined, this.#settings.attempts);
+      if (held.isEnded) return;
+      outcome = this.#failed(held, error);
     }
+    if (!held.isEnded) this.#end(held, outcome);
+  }
+
+  #failed(held: HeldMessage<Payload>, error: unknown): Outcome {
+    const { message } = held;
+    if (isInterruption(held, error)) return { verb: "release", priority: message.priority };
+    held.error = error;
+    this.#emitter.listeners.emit("failed", { id: message.id, attempt: message.attempt, error });
+    return outcomeOf(message, error, held.againMs, this.#settings.attempts);
+  }
+
+  /** Ends the delivery: the handler has ended, or its message is given back. */
+  #end(held: HeldMessage<Payload>, outcome: Outcome): void {
+    held.isEnded = true;
     this.#running--;
-    if (!this.#closed) this.#start();
+    if (!this.#closing) this.#start();
     this.#settle(held, outcome);
   }
 
@@ -228,13 +262,14 @@ export class QueueWorker<Payload = unknown> {
     const isUrgent = this.#waiting.length === 0;
     const settlement: Settlement = { ...held.message.receipt, ...outcome };
     this.#held.delete(held);
-    if (outcome.verb !== "release") this.#emitter.expect(settlement, held);
+    if (held.own) this.#emitter.expect(settlement, held);
     this.#pollers[held.shard]!.submit(settlement, isUrgent);
-    if (this.#waitingShards.size === 0 || this.#isSharing) return;
-    this.#isSharing = true;
-    gathering().then(() => {
-      this.#isSharing = false;
-      this.#share();
-    });
+    this.#room.shareSoon();
   }
+}
+
+/** The result for a message whose handler has returned. */
+function endOf({ message, againMs, sizeBytes }: HeldMessage<unknown>): Outcome {
+  if (againMs === undefined) return { verb: "done" };
+  return { verb: "again", delayMs: againMs, priority: message.priority, sizeBytes };
 }

@@ -186,7 +186,7 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   QueueWorker: {
     object: (store) => queue(store).process(() => 1),
-    methods: { on: () => ["completed", () => {}], close: nothing },
+    methods: { on: () => ["completed", () => {}], close: () => [{ within: 5 }] },
   },
   Counters: {
     called: oriel.Counters,

@@ -29,7 +29,7 @@ export class Gate {
   }
 }
 
-const NAMES = ["completed", "failed", "retry", "dead", "stalled", "lost", "lag", "error"] as const;
+const NAMES = ["completed", "again", "failed", "retry", "dead", "stalled", "lost", "lag", "error"] as const;
 
 export function eventsOf(worker: QueueWorker<unknown>): [name: string, reported: unknown][] {
   const events: [string, unknown][] = [];

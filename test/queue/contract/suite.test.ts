@@ -3,6 +3,7 @@ import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { queueSuite } from "./suite.ts";
 import { claimSuite } from "./suite-claims.ts";
+import { closeSuite } from "./suite-close.ts";
 import { endingsSuite } from "./suite-endings.ts";
 import { lapsedSuite } from "./suite-lapsed.ts";
 import { listenersSuite } from "./suite-listeners.ts";
@@ -19,6 +20,15 @@ async function reported(opening: Promise<MatrixStore>): Promise<MatrixStore> {
 }
 
 overMatrix("queue", (name, open) => {
-  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite, shardsSuite, listenersSuite, endingsSuite])
+  for (const suite of [
+    queueSuite,
+    workSuite,
+    claimSuite,
+    lapsedSuite,
+    shardsSuite,
+    listenersSuite,
+    endingsSuite,
+    closeSuite,
+  ])
     suite(name, () => reported(open()));
 });

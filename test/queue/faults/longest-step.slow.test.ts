@@ -75,6 +75,7 @@ const outcomes: Outcome[] = [
   { verb: "retry", delayMs: 0, priority: 0, why: WHY },
   { verb: "dead", why: WHY },
   { verb: "release", priority: 0 },
+  { verb: "again", delayMs: 0, priority: 0, sizeBytes: 1 },
 ];
 test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
   "a turn: the maximum of results from a worker (%s), and of claims",
