@@ -26,6 +26,12 @@ async function claimed(store: MemoryStore) {
   await it.add("x");
   return it;
 }
+/** A worker that has found no message and waits. */
+async function worker(store: MemoryStore) {
+  const it = queue(store).process(() => 1);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return it;
+}
 const given = await claimed(oriel.memoryStore()).then((it) => it.claim());
 const message = () => structuredClone(given[0]);
 const permit = "0123456789abcdef".repeat(2);
@@ -185,7 +191,7 @@ export const STRUCTURES: Record<string, Subject> = {
     methods: { list: () => [{ offset: 0, limit: 5 }], redrive: () => [{ ids: ["x"] }] },
   },
   QueueWorker: {
-    object: (store) => queue(store).process(() => 1),
+    object: worker,
     methods: { on: () => ["completed", () => {}], close: () => [{ within: 5 }] },
   },
   Counters: {
