@@ -218,3 +218,29 @@ test("a worker whose shard is no queue reports it and closes", async () => {
   await stage.awaiting(worker.close(), 1000);
   await client.del(TIMES);
 });
+
+test.each<[what: string, damage: () => Promise<unknown>, polls: boolean]>([
+  ["the last seq", () => client.hset(MESSAGES, "@seq", "none"), true],
+  ["the list of priorities", () => client.hset(MESSAGES, "@levels", "none"), true],
+  ["the message, which is deleted", () => client.hdel(MESSAGES, ":poll"), false],
+  ["the message, which has another seq", () => client.hset(MESSAGES, ":poll", "0".repeat(40)), false],
+])("a message that comes again after something else has damaged %s", async (_what, damage, polls) => {
+  const queue = await setUp();
+  await claimAround(queue);
+  let runs = 0;
+  const worker = stage.worker(queue, async (job) => {
+    if (job.id !== "poll") return;
+    if (++runs === 2) await damage();
+    if (runs < 5) job.again({ delay: 10 });
+  });
+  const events = eventsOf(worker);
+  await queue.add("x", { id: "poll" });
+  await stage.advance(2000);
+  expect(runs).toBe(polls ? 5 : 2);
+  expect(events.filter(([name]) => name === "error")).toEqual([]);
+  await client.hdel(MESSAGES, "@seq");
+  await fill(queue, GOOD.length, { id: undefined });
+  await stage.advance(2000);
+  expect(await queue.counts()).toMatchObject({ waiting: 0, due: 0, claimed: 0 });
+  await stage.awaiting(worker.close());
+});
