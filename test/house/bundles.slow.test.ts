@@ -165,35 +165,35 @@ describe("the entry of one structure", () => {
  */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
   ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_550],
-  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 26_250],
-  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 32_500],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 26_450],
+  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 32_700],
   [
     "a limiter of all policies over HTTP",
     `export { Limiter, slidingWindow, fixedWindow, leakyBucket, gcra, concurrency, httpStore } from "oriel/limiter"`,
     "workerd",
-    32_750,
+    32_900,
   ],
   [
     "a limiter over HTTP, from slim",
     `export { Limiter, slidingWindow, httpStore } from "oriel/slim"`,
     "workerd",
-    32_500,
+    32_700,
   ],
-  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 26_250],
+  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 26_450],
   ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 13_650],
-  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 26_300],
-  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_350],
-  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 27_150],
+  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 26_500],
+  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_550],
+  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 27_350],
   ["counters", `export { Counters } from "oriel/counters"`, "workerd", 20_700],
-  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 27_450],
-  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 15_600],
-  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 15_600],
+  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 29_250],
+  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 15_800],
+  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 15_800],
   ["a series", `export { Series } from "oriel/series"`, "workerd", 92_600],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_400],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 105_300],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_600],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 105_600],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_300],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_850],
-  ["all", `export * from "oriel"`, "workerd", 232_300],
+  ["all", `export * from "oriel"`, "workerd", 234_200],
 ];
 
 describe("the dashboard", () => {
@@ -203,12 +203,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 268 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 269.5 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].map((each) => gzipSync(each, { level: 9 }).length).reduce((a, b) => a + b);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(268_000);
+    expect(gzipped).toBeLessThanOrEqual(269_500);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);
