@@ -3,6 +3,15 @@ import { encodeCommand } from "./resp.ts";
 
 const NO_ARGUMENTS: string[] = [];
 
+interface Builtins {
+  getBuiltinModule?(name: string): { tracingChannel?(name: string): { readonly hasSubscribers?: boolean } } | undefined;
+}
+
+/** The channel to which ioredis reports its commands. Undefined where the runtime has none. */
+const tracing = (globalThis as { process?: Builtins }).process
+  ?.getBuiltinModule?.("node:diagnostics_channel")
+  ?.tracingChannel?.("ioredis:command");
+
 type Reject = (error: Error) => void;
 
 /** The used part of a command of ioredis, 5 or 6. */
@@ -76,7 +85,8 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
       this.args = ["", "1", keys[0] ?? ""];
       this.#payload = payload;
       this.#onWritten = onWritten;
-      this.isTraced = true;
+      // Without a subscriber, older Nodes would make a promise for each call, which nobody sees.
+      this.isTraced = tracing?.hasSubscribers !== true;
     }
 
     /** Ignored: the connection must not change how the reply is read. */
