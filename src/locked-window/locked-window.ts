@@ -1,5 +1,6 @@
 import { Coalescer } from "../async/coalescer.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
+import { inMicrotask } from "../async/gathering.ts";
 import { OrielError } from "../errors.ts";
 import { checkValue } from "../kernel/nan.ts";
 import type { AnyLock } from "../lock/any-lock.ts";
@@ -46,7 +47,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   #isRunning = false;
   /** The end of a step flushes the calls that were made while it ran. */
   readonly #coalescer = new Coalescer<Waiting<S>[]>({
-    schedule: (flush) => this.#isRunning || queueMicrotask(flush),
+    schedule: (flush) => this.#isRunning || inMicrotask(flush),
     begin: () => [],
     send: (calls) => void this.#addAll(calls),
   });

@@ -1,6 +1,6 @@
 import { Coalescer } from "../../async/coalescer.ts";
 import { isEdgeRuntime } from "../../async/edge-runtime.ts";
-import { atTurnsEnd, type Schedule } from "../../async/gathering.ts";
+import { atTurnsEnd, inMicrotask, type Schedule } from "../../async/gathering.ts";
 import type { Call } from "./call.ts";
 
 const SLOTS = 16_384;
@@ -19,10 +19,11 @@ interface Group {
 type Turn = Map<unknown, Map<number, Group>>;
 
 /** Vercel's edge runtime has a `process` without `nextTick`, or with one that throws. */
-const afterMicrotasks: Schedule =
-  typeof process === "object" && typeof process.nextTick === "function" && !isEdgeRuntime
-    ? process.nextTick
-    : queueMicrotask;
+const afterMicrotasks: Schedule = (run) => {
+  if (typeof process !== "object" || typeof process.nextTick !== "function" || isEdgeRuntime) return inMicrotask(run);
+  process.nextTick(run);
+  return process.nextTick;
+};
 
 /**
  * Gathers the calls of one turn of the event loop and sends them in batches, by operation and in the order of the
