@@ -42,7 +42,7 @@ test.each(Object.entries(FAKED))("fakes of %s, before the import and during call
     const policies = [fixedWindow({ limit: 100, span: "1h" }), slidingWindow({ limit: 100, span: "1h" })];
     return new Limiter(store, policies, { name: `${name} ${faked}` });
   });
-  // A memory store needs no timers.
+  // A memory store does not need timers.
   expect(await limiters[0]!.take("a")).toMatchObject({ allowed: true });
   const under = limiters.map((limiter) => limiter.take("a").catch(() => {}));
   for (let turn = 0; turn < 20; turn++) await undefined;
