@@ -2,7 +2,7 @@ import { endsWithRequest } from "../../async/of-request.ts";
 import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
-import type { Policy } from "../policies.ts";
+import { arePoliciesEqual, type Policy } from "../policies.ts";
 import { decisionOf } from "../steps/decision-of.ts";
 import type { DecisionClient } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf, MAX_CACHE_BYTES } from "./expiring-cache.ts";
@@ -28,14 +28,16 @@ type TakeOne = (keyPrefix: string, policies: readonly Policy[], cost: number) =>
 
 interface Pool {
   permits: number;
+  /** Of the fetch. A pool of other policies is not used: the id's plan has changed. */
+  policies: readonly Policy[];
   /** The answer to the fetch. */
   decision: Decision;
 }
 
 /**
  * Grants permits that were fetched ahead, without a request. They count at the time of the fetch and may be used up to
- * `forMs` later, so within one span each process may exceed the limit by `permits`. Permits that are not granted in time, or
- * are evicted from the cache, are lost. Fetches under way have the same bound; above it, each call asks for itself.
+ * `forMs` later, so within one span each process may exceed the limit by `permits`. A call that needs more than is left uses
+ * the rest and fetches what it lacks. Permits that are not granted in time, or are evicted from the cache, are lost. Fetches under way have the same bound; above it, each call asks for itself.
  */
 export class Leases {
   readonly #client: DecisionClient;
@@ -60,7 +62,6 @@ export class Leases {
   async take(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
     for (;;) {
       const fetching = this.#fetchOf(keyPrefix);
-      const pool = fetching ? undefined : this.#pools.get(keyPrefix);
       if (fetching) {
         if (endsWithRequest) return this.#ask(keyPrefix, policies, cost);
         const failure = await fetching.asking.then(
@@ -70,14 +71,28 @@ export class Leases {
         // Callers that wait for a fetch fail with it, so no caller waits for two deadlines.
         if (isStoreFailure(failure))
           return this.#fallback.decideTake(keyPrefix, policies, cost, withApplied(failure, "no"));
-        if (failure !== undefined) return this.#ask(keyPrefix, policies, cost);
-      } else if (pool && pool.permits >= cost) {
-        pool.permits -= cost;
-        const { decision } = pool;
-        return { ...decision, granted: cost, remaining: decision.remaining + pool.permits };
-      } else if (this.#fetchingBytes >= MAX_CACHE_BYTES) return this.#ask(keyPrefix, policies, cost);
-      else return this.#fetch(keyPrefix, policies, cost);
+        if (failure !== undefined)
+          return this.#takeFrom(this.#poolOf(keyPrefix, policies), cost) ?? this.#ask(keyPrefix, policies, cost);
+        continue;
+      }
+      const pool = this.#poolOf(keyPrefix, policies);
+      const taken = this.#takeFrom(pool, cost);
+      if (taken) return taken;
+      if (this.#fetchingBytes >= MAX_CACHE_BYTES) return this.#ask(keyPrefix, policies, cost);
+      return this.#fetch(keyPrefix, policies, cost, pool);
     }
+  }
+
+  #poolOf(keyPrefix: string, policies: readonly Policy[]): Pool | undefined {
+    const pool = this.#pools.get(keyPrefix);
+    return pool && arePoliciesEqual(pool.policies, policies) ? pool : undefined;
+  }
+
+  /** Undefined if the pool has too few permits. */
+  #takeFrom(pool: Pool | undefined, cost: number): Decision | undefined {
+    if (!pool || pool.permits < cost) return undefined;
+    pool.permits -= cost;
+    return { ...pool.decision, granted: cost, remaining: pool.decision.remaining + pool.permits };
   }
 
   forget(keyPrefix: string): void {
@@ -101,24 +116,32 @@ export class Leases {
     this.#fetching.delete(keyPrefix);
   }
 
-  async #fetch(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+  /** `pool` has fewer permits than the call needs. All of them are part of what it takes; a denial leaves them there. */
+  async #fetch(
+    keyPrefix: string,
+    policies: readonly Policy[],
+    cost: number,
+    pool: Pool | undefined,
+  ): Promise<Decision> {
     const nowMs = this.#now();
     const untilMs = nowMs + this.#settings.forMs;
-    const wanted = Math.max(cost, this.#settings.permits);
-    const request = { keyPrefix, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: cost };
+    const own = pool?.permits ?? 0;
+    const needed = cost - own;
+    const wanted = Math.max(needed, this.#settings.permits);
+    const request = { keyPrefix, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: needed };
     const asking = this.#client.ask(request).then((reply) => decisionOf(reply, policies, reply.permits, 0));
     const sizeBytes = entryBytesOf(keyPrefix, policies);
     const fetch = { asking, sizeBytes, atMs: nowMs };
-    this.#pools.delete(keyPrefix);
     this.#fetching.set(keyPrefix, fetch);
     this.#fetchingBytes += sizeBytes;
     try {
       const decision = await asking;
-      if (!decision.allowed) return decision;
-      const permits = decision.granted - cost;
-      // If `forget` was called since, the fetched permits are dropped.
+      if (!decision.allowed) return { ...decision, remaining: decision.remaining + own };
+      const permits = decision.granted - needed;
+      // If `forget` was called since, the fetched permits are dropped, and the pool's no longer count.
       if (this.#fetching.get(keyPrefix) === fetch)
-        this.#pools.set(keyPrefix, { permits, decision }, untilMs, sizeBytes);
+        this.#pools.set(keyPrefix, { permits, policies, decision }, untilMs, sizeBytes);
+      else if (own > 0) return await this.#ask(keyPrefix, policies, cost);
       return { ...decision, granted: cost, remaining: decision.remaining + permits };
     } catch (error) {
       return this.#fallback.decideTake(keyPrefix, policies, cost, error);
