@@ -24,6 +24,7 @@ export const SUBJECTS: readonly Subject[] = [
 ];
 /** Exported classes that keep nothing in a store. */
 export const WITHOUT_KEYS = [
+  "DoNotRetryError",
   "OrielError",
   ...["LeapArray", "MetricBucket", "MetricWindow", "OccupiableLeapArray", "StatisticNode", "LocalSeries"],
   ...["ClusterMetric", "ClusterParamMetric"],
