@@ -47,7 +47,7 @@ export class CallTime {
     return ready;
   }
 
-  /** Whether the time is over. The first connection that is still being opened does not end it. */
+  /** Whether the time is over. While the first connection was being opened, when last asked, it is not. */
   get isOver(): boolean {
     return this.leftMs <= 0 && !this.#isOpening;
   }

@@ -70,7 +70,6 @@ export async function deliver(
     if (open.length === 0) return;
     const server = health.serverOf(firstKey);
     const noAnswer = (why: unknown) => health.failed(server, firstKey, time.beganAtMs, why);
-    const ready = time.ready();
     if (time.isOver) {
       // The reason why there is no connection says more than the loss of a request with it.
       if (!(cause instanceof Unconfirmed) && !reasonOf(cause)) cause = client.lastError ?? cause;
@@ -78,15 +77,13 @@ export async function deliver(
       return failLate(open, time.triedMs, cause);
     }
     const check = health.checkOf(server);
-    if (check) {
-      await check;
-      continue;
-    }
+    if (check) await check;
     if (server.outage && !isProbe) {
       const outage = health.refuses(server);
       if (outage) return failDown(open, outage);
       isProbe = true;
     }
+    const ready = time.ready();
     if (ready) {
       const waited = await time.wait(isProbe ? ready : health.orDown(ready));
       if (waited.kind !== "failed") continue;
