@@ -9,7 +9,7 @@ export const PARTS = {
   sql: ["--build", "--valkey", "--servers", "--sql"],
   python: ["--build", "--python"],
   http: ["--build", "--http", "--dashboard"],
-  exporters: ["--build", "--exporters", "--bench"],
+  exporters: ["--build", "--exporters", "--bench", "--sql"],
   browser: ["--build", "--dashboard"],
   runtimes: ["--build", "--runtimes"],
   examples: ["--build", "--examples", "--http", "--runtimes"],
