@@ -206,6 +206,11 @@ function failDown(calls: readonly Call[], { since, reason, cause }: Outage): voi
 
 const noError = () => {};
 
+/** A script that the server lacks is loaded by the next attempt, so it is no reason. */
+function isNotLoaded(cause: unknown): boolean {
+  return cause instanceof ServerError && NOT_LOADED.test(cause.message);
+}
+
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const reason = reasonOf(cause);
   const text = `within ${deadlineMs} ms`;
@@ -215,7 +220,7 @@ function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): v
   const silence = cause instanceof Unconfirmed ? cause.message : silent;
   const why = reason
     ? `${reason.text}; tried for ${deadlineMs} ms`
-    : withLeaf(`Redis could not be reached ${text}`, cause);
+    : withLeaf(`Redis could not be reached ${text}`, isNotLoaded(cause) ? undefined : cause);
   reject(
     calls,
     (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),
