@@ -35,7 +35,7 @@ export class LimitGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
-    const { ip = "0.0.0.0" } = http.getRequest<Request>();
+    const { ip } = http.getRequest<Request>();
     const decision = await this.limits.limiter.take(clientKey(ip));
     http.getResponse<Response>().set(rateLimitHeaders(decision));
     if (decision.allowed) return true;

@@ -2,9 +2,9 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { isStoreFailure } from "../limiter/client/store-failure.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { Place } from "../place.ts";
-import { warn } from "../warn.ts";
-import { clientId, MALFORMED_ADDRESS, NO_ADDRESS } from "./client-id.ts";
-import { addressKey, checkPrefix } from "./client-key.ts";
+import { warnOnce } from "./alike.ts";
+import { clientId } from "./client-id.ts";
+import { checkPrefix, clientOf } from "./client-key.ts";
 import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
 import type { Taker } from "./taker.ts";
 
@@ -15,9 +15,9 @@ export type HeaderValue = string | readonly string[] | undefined | null;
 export interface LimiterOptions<Request> {
   /**
    * The client that the request counts for. Default: the client's address from the framework, by `clientKey`, also with a
-   * port or in brackets. All malformed addresses count as one client, and so do all requests without an address; the process
-   * is warned once. A list, a key of more than 256 characters and one with lone surrogates
-   * count by their SHA-256. Requests without a key (undefined, null) count together.
+   * port or in brackets. All malformed addresses count as one client, and so do all requests without an address. A list, a
+   * key of more than 256 characters and one with lone surrogates count by their SHA-256. Requests without a key (undefined,
+   * null, "", an empty list) count together. The process is warned once of each.
    */
   key?: ((request: Request) => HeaderValue | Promise<HeaderValue>) | undefined;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
@@ -39,7 +39,7 @@ export interface LimiterOptions<Request> {
 }
 
 /** A request that the limiter has decided about. */
-interface Admission {
+export interface Admission {
   decision: Decision;
   headers: Record<string, string>;
   /** Returns the permit of a concurrency policy. Call it when the response has ended. Absent without such a permit. */
@@ -68,14 +68,15 @@ export function admission<Request>(
   identity: (request: Request) => object,
 ): Admit<Request> {
   check(taker, options);
-  const { headers, ipv6Prefix, partitionKey, skip, onError } = options;
+  const { headers, partitionKey, skip, onError } = options;
+  const ipv6Prefix = checkPrefix(options.ipv6Prefix);
   const place = new Place(name);
   const key = options.key ?? ((request: Request) => clientOf(name, addressOf(request), ipv6Prefix));
   /** Undefined: the request passes uncounted. */
   const takeOf = async (request: Request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
     const own = await key(request);
-    if (own === undefined || own === null) warnOnce(name, "key returned nothing for a request");
+    if (own === undefined || own === null || own.length === 0) warnOnce(name, "key returned nothing for a request");
     const id = await clientId(own);
     return { id, cost: typeof options.cost === "function" ? await options.cost(request) : options.cost };
   };
@@ -99,32 +100,6 @@ export function admission<Request>(
       throw error;
     }
   };
-}
-
-/**
- * The id of a client by its address, as servers and proxies write it: also with a port, or in brackets. Without an address
- * (a unix socket, a client that left) and for other text, all requests count as one client.
- */
-function clientOf(name: string, address: string | undefined, ipv6Prefix: number | undefined): string {
-  if (typeof address !== "string" || address === "") {
-    warnOnce(name, "a request has no client address");
-    return NO_ADDRESS;
-  }
-  const [, bracketed, dotted] = /^\s*(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)\s*$/.exec(address) ?? [];
-  const client = addressKey(bracketed ?? dotted ?? address.trim(), ipv6Prefix);
-  if (client === undefined) warnOnce(name, `${JSON.stringify(address.slice(0, 100))} is no client address`);
-  return client ?? MALFORMED_ADDRESS;
-}
-
-/** Middleware that has warned, with the first words of its warning. */
-const warned = new Set<string>();
-
-/** Warns that requests of several clients look the same: once in this process for each middleware and reason. */
-function warnOnce(name: string, reason: string): void {
-  const kind = `${name} ${reason.replace(/".*"/, "")}`;
-  if (warned.has(kind)) return;
-  warned.add(kind);
-  warn(`${name}: ${reason}; all such requests count as one client; pass a key of each client`);
 }
 
 /** Ignores a failure of the store. Throws any other error, because a client may have caused it. */
@@ -164,7 +139,6 @@ function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
     throw argumentError("onError", options.onError, '"throw" or "pass"');
   const { headers } = options;
   if (headers !== undefined && headers !== false) checkHeaderOptions(headers, "headers");
-  checkPrefix(options.ipv6Prefix ?? 64);
 }
 
 const OPTIONS = ["key", "ipv6Prefix", "cost", "skip", "headers", "partitionKey", "onError", "onDenied"];

@@ -1,5 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
+import { warnOnce } from "./alike.ts";
+import { MALFORMED_ADDRESS, NO_ADDRESS } from "./client-id.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 /** Options of `clientKey`. */
@@ -14,26 +16,35 @@ export interface ClientKeyOptions {
  * Returns the limiter's id for a client's address. An IPv4 address stays whole. An IPv6 address is cut to its network
  * ("2001:db8:1:2::/64"), because one client owns all its addresses. An IPv4 address in IPv6 form counts as IPv4: mapped
  * ("::ffff:203.0.113.7"), translated ("::ffff:0:203.0.113.7", "64:ff9b::203.0.113.7") and 6to4 ("2002:cb00:7107::1"). A
- * zone ("%eth0") is ignored. All spellings of an address have the same id.
+ * zone ("%eth0"), a port and brackets are ignored. All spellings of an address have the same id.
  *
- * The caller (the framework) decides whether to trust X-Forwarded-For, and passes the client's address. Throws ARGUMENT
- * if `ip` is not an address, or has a port or brackets.
+ * The caller (the framework) decides whether to trust X-Forwarded-For, and passes the client's address. It may come from
+ * a header, so no text is an error: all other text has one id, and so has an absent address (undefined, null, ""). The
+ * process is warned once of each. Throws ARGUMENT for other types.
  */
-export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
+export function clientKey(ip: string | null | undefined, options: ClientKeyOptions = {}): string {
   return placed("clientKey", () => {
     checkKnown(options, ["ipv6Prefix"]);
-    const key = addressKey(ip, options.ipv6Prefix);
-    if (key === undefined) throw argumentError("ip", ip, "an IPv4 or IPv6 address, without port or brackets");
-    return key;
+    if (typeof ip !== "string" && ip !== undefined && ip !== null)
+      throw argumentError("ip", ip, "a client's address, or undefined without one");
+    return clientOf("clientKey", ip, checkPrefix(options.ipv6Prefix));
   });
 }
 
-/**
- * Same as `clientKey`, but returns undefined for text that is not an address. Throws ARGUMENT unless `ip` is a string.
- */
-export function addressKey(ip: unknown, ipv6Prefix = 64): string | undefined {
-  const prefix = checkPrefix(ipv6Prefix);
-  if (typeof ip !== "string") throw argumentError("ip", ip, "an IPv4 or IPv6 address");
+/** Same as `clientKey`, with the name for the warning and for all values. */
+export function clientOf(name: string, address: unknown, prefix: number): string {
+  if (typeof address !== "string" || address === "") {
+    warnOnce(name, "a request has no client address");
+    return NO_ADDRESS;
+  }
+  const [, bracketed, dotted] = /^\s*(?:\[([^\]]*)\](?::\d+)?|(\S*\.\d+):\d+)\s*$/.exec(address) ?? [];
+  const client = addressKey(bracketed ?? dotted ?? address.trim(), prefix);
+  if (client === undefined) warnOnce(name, `${JSON.stringify(address.slice(0, 100))} is no client address`);
+  return client ?? MALFORMED_ADDRESS;
+}
+
+/** Undefined for text that is not an address. */
+function addressKey(ip: string, prefix: number): string | undefined {
   const ipv4 = parseIpv4(ip);
   if (ipv4 !== undefined) return ipv4.join(".");
   const groups = parseIpv6(ip);
@@ -59,7 +70,7 @@ function ipv4Within(groups: number[]): number[] | undefined {
 }
 
 /** Returns a prefix length that `clientKey` accepts. Throws ARGUMENT for any other. */
-export function checkPrefix(prefix: number): number {
+export function checkPrefix(prefix = 64): number {
   if (!Number.isInteger(prefix) || prefix < 32 || prefix > 128)
     throw argumentError("ipv6Prefix", prefix, "a whole number of bits from 32 to 128");
   return prefix;

@@ -9,6 +9,8 @@ export interface Taker {
 
 /** The members of `Limiter` that `expressRateLimitStore` uses. */
 export interface CountingTaker extends Taker {
+  /** Limiters with one name share their counts. */
+  readonly name?: string;
   /** The current decision. Takes nothing. */
   peek(id: string): Promise<Decision>;
   /** Returns `permits`. */

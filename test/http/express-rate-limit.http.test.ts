@@ -2,6 +2,7 @@ import express from "express";
 import { type Options, rateLimit } from "express-rate-limit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expressRateLimitStore } from "../../src/entries/http.ts";
+import { fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
 import { decisionFrom } from "./decisions.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";
 import { listen, type Served } from "./servers.ts";
@@ -99,6 +100,29 @@ describe("expressRateLimitStore", () => {
     expect(await statuses(await start(passing), 1)).toEqual([200]);
     expect(logged).toHaveBeenCalledTimes(1);
     logged.mockRestore();
+  });
+
+  it.each([
+    ["two limiters: once in each", ["a", "b"], [], [1, 1]],
+    ["one limiter twice: which express-rate-limit reports", ["a", "a"], ["ERR_ERL_DOUBLE_COUNT"], [0]],
+  ])("counts a request in %s", async (_what, names, reports, remaining) => {
+    const limiterOf = (name: string) => new Limiter(memoryStore(), [fixedWindow({ limit: 2, span: "1m" })], { name });
+    const limiters = new Map(names.map((name) => [name, limiterOf(name)]));
+    const codes: unknown[] = [];
+    const error = (reported: unknown) => void codes.push(Object(reported).code);
+    const app = express();
+    for (const name of names)
+      app.use(
+        rateLimit({
+          ...{ limit: 9, logger: { error, warn: error } },
+          store: expressRateLimitStore(limiters.get(name)!),
+        }),
+      );
+    app.get("/", (_request, response) => void response.send("through"));
+    served = await listen(app);
+    expect(await statuses(served.url, 1)).toEqual([200]);
+    const left = [...limiters.values()].map(async (limiter) => (await limiter.peek("127.0.0.1")).remaining);
+    expect([codes, await Promise.all(left)]).toEqual([reports, remaining]);
   });
 
   it("refuses a value that is no limiter", () => {

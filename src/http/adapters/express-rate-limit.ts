@@ -2,7 +2,8 @@ import { argumentError, checkKnown } from "../../errors.ts";
 import type { Decision } from "../../limiter/decision.ts";
 import { argumentErrorOf, placed } from "../../place.ts";
 import type { Clock } from "../../time.ts";
-import { clientId } from "../client-id.ts";
+import { warnOnce } from "../alike.ts";
+import { clientId, NO_ADDRESS } from "../client-id.ts";
 import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";
 
@@ -31,6 +32,7 @@ export interface ExpressRateLimitInit {
 /** The Store interface of express-rate-limit 8. */
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
+  /** The limiter's name and the option `prefix`. */
   readonly prefix: string;
   init(options: ExpressRateLimitInit): void;
   get(key: string): Promise<ClientHits | undefined>;
@@ -72,14 +74,19 @@ export function expressRateLimitStore(
     let spanMs = 0;
     const ready = () => checked(taker);
     const idOf = (key: string) => {
-      if (typeof key !== "string")
+      // express-rate-limit's own key is undefined for a request without an address.
+      if (key === undefined || key === null) warnOnce("expressRateLimitStore", "a request has no key");
+      else if (typeof key !== "string")
         throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: the result of keyGenerator");
-      return clientId(prefix + key);
+      return clientId(prefix + (key ?? NO_ADDRESS));
     };
     const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
     return {
       localKeys: false,
-      prefix,
+      // express-rate-limit takes keys with equal prefixes for one count of a client.
+      get prefix() {
+        return `${taker?.name ?? ""} ${prefix}`;
+      },
       init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
         if (typeof limiter === "function") taker = checked(limiter(windowMs));
         if (typeof limit === "number") maxHits = limit;

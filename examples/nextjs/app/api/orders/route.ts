@@ -33,6 +33,6 @@ export async function GET(): Promise<Response> {
 }
 
 /** Vercel's proxy sets x-real-ip. Behind another proxy, read the header field that it sets. */
-function addressOf(request: Request): string {
-  return request.headers.get("x-real-ip") ?? "0.0.0.0";
+function addressOf(request: Request): string | null {
+  return request.headers.get("x-real-ip");
 }
