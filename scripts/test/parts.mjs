@@ -11,7 +11,7 @@ export const PARTS = {
   http: ["--build", "--http", "--dashboard"],
   exporters: ["--build", "--exporters", "--bench", "--sql"],
   browser: ["--build", "--dashboard"],
-  runtimes: ["--build", "--runtimes"],
+  runtimes: ["--build", "--runtimes", "--http"],
   examples: ["--build", "--examples", "--http", "--runtimes"],
   docs: ["--build", "--docs", "--sql", "--http", "--exporters", "--runtimes", "--examples", "--bench"],
   bench: ["--build", "--bench", "--sql", "--runtimes", "--dashboard"],

@@ -1,8 +1,9 @@
 import type { Decision } from "../../limiter/decision.ts";
 import { placed } from "../../place.ts";
-import { admission, type LimiterOptions, putHeaders } from "../admission.ts";
+import { admission, type LimiterOptions } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
+import { type NodeHeaders, putOnNode } from "./node-headers.ts";
 import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
 /** The members of Express's request that are used. Node's own request has them too. */
@@ -12,11 +13,8 @@ export interface ExpressRequest {
 }
 
 /** The members of Express's response that are used. Node's own response has them too. */
-export interface ExpressResponse extends NodeResponse {
+export interface ExpressResponse extends NodeResponse, NodeHeaders {
   statusCode: number;
-  readonly headersSent?: boolean;
-  getHeader(name: string): unknown;
-  setHeader(name: string, value: string): unknown;
   end(body: string): unknown;
 }
 
@@ -52,14 +50,7 @@ export function expressLimiter<
       const { decision, headers, release } = admitted;
       Object.assign(request, { rateLimit: decision });
       if (release !== undefined) whenOver(response, request.socket, release);
-      // Somebody has answered meanwhile, such as a time-out: the answer is not changed.
-      if (response.headersSent) return decision.allowed;
-      putHeaders(
-        headers,
-        (name) => response.getHeader(name),
-        (name, value) => response.setHeader(name, value),
-      );
-      if (!decision.allowed) await onDenied(request, response, next, decision);
+      if (putOnNode(response, headers) && !decision.allowed) await onDenied(request, response, next, decision);
       return decision.allowed;
     };
     return (request, response, next) =>

@@ -21,7 +21,8 @@ export interface FastifyReply {
   getHeader(name: string): unknown;
   header(name: string, value: string): FastifyReply;
   send(body: string | object): unknown;
-  raw: NodeResponse;
+  readonly sent?: boolean;
+  raw: NodeResponse & { readonly headersSent?: boolean };
 }
 
 /** Options of `fastifyLimiter`. */
@@ -54,6 +55,8 @@ export function fastifyLimiter<
       const { decision, headers, release } = admitted;
       Object.assign(request, { rateLimit: decision });
       if (release !== undefined) whenOver(reply.raw, request.raw?.socket, release);
+      // Somebody has answered meanwhile, such as a time-out: the answer is not changed.
+      if (reply.sent || reply.raw.headersSent) return decision.allowed ? undefined : reply;
       putHeaders(
         headers,
         (name) => reply.getHeader(name),

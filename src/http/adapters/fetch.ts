@@ -3,7 +3,7 @@ import type { Decision } from "../../limiter/decision.ts";
 import { placed } from "../../place.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
-import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
+import { deniedResponse, respondWith } from "./response.ts";
 
 /** Options of `fetchLimiter`. */
 export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOptions<Incoming> {
@@ -37,18 +37,10 @@ export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
     return async (request, ...rest) => {
       const admitted = await admit(request);
       if (admitted === undefined) return handler(request, ...rest);
-      const { decision, headers, release } = admitted;
-      if (release !== undefined) whenGone(request, release);
-      try {
-        const response = withHeaders(
-          await (decision.allowed ? handler(request, ...rest) : onDenied(request, decision)),
-          headers,
-        );
-        return release === undefined ? response : whenEnded(request, response, release);
-      } catch (error) {
-        release?.();
-        throw error;
-      }
+      const { decision } = admitted;
+      return respondWith(request, rest[0], admitted, () =>
+        decision.allowed ? handler(request, ...rest) : onDenied(request, decision),
+      );
     };
   });
 }

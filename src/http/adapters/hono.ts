@@ -2,7 +2,7 @@ import type { Decision } from "../../limiter/decision.ts";
 import { placed } from "../../place.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
-import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
+import { deniedResponse, respondWith } from "./response.ts";
 
 /**
  * The members of Hono's context that this middleware, most keys and most answers use. For more, annotate the parameter:
@@ -13,6 +13,7 @@ export interface HonoContext {
   env: any;
   req: { raw: Request; header(name: string): string | undefined };
   res: Response;
+  readonly finalized?: boolean;
   set(name: "rateLimit", decision: Decision): void;
   text(text: string, status?: HonoStatus): Response;
   json(value: object, status?: HonoStatus): Response;
@@ -30,16 +31,15 @@ export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
 
 /**
  * Returns Hono middleware that passes or denies each request as the limiter decides. The decision is the context's
- * variable "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server)
- * only. Elsewhere pass `key: (c: Context) => clientKey(getConnInfo(c).remote.address ?? "0.0.0.0")`. Errors go to
- * Hono's `onError`. Throws ARGUMENT for wrong options.
+ * variable "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server), Bun,
+ * Deno and Workers. Elsewhere pass `key: (c: Context) => clientKey(getConnInfo(c).remote.address)`. Errors go to Hono's
+ * `onError`. Throws ARGUMENT for wrong options.
  */
 export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
   options: HonoLimiterOptions<Context> = {},
 ): (context: NoInfer<Context>, next: () => Promise<void>) => Promise<Response | undefined> {
   return placed("honoLimiter", () => {
-    const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
     const admit = admission("honoLimiter", limiter, options, addressOf, (context) => context.req.raw);
     const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
     return async (context, next) => {
@@ -48,22 +48,27 @@ export function honoLimiter<Context extends HonoContext = HonoContext>(
         await next();
         return undefined;
       }
-      const { decision, headers, release } = admitted;
-      if (release !== undefined) whenGone(context.req.raw, release);
+      const { decision } = admitted;
       context.set("rateLimit", decision);
-      const ending = (response: Response) =>
-        release === undefined ? response : whenEnded(context.req.raw, response, release);
-      try {
-        if (!decision.allowed) return ending(withHeaders(await onDenied(context, decision), headers));
+      const { allowed } = decision;
+      const response = await respondWith(context.req.raw, context.env, admitted, async () => {
+        if (!allowed) return onDenied(context, decision);
         await next();
-        replace(context, ending(withHeaders(context.res, headers)));
-        return undefined;
-      } catch (error) {
-        release?.();
-        throw error;
-      }
+        return context.res;
+      });
+      if (!allowed) return response;
+      if (context.finalized !== false) replace(context, response); // Hono reports a handler without an answer
+      return undefined;
     };
   });
+}
+
+/** The client's address, as the runtime says it. */
+function addressOf({ env, req }: HonoContext): string | undefined {
+  // Cloudflare sets both, and replaces a header of the client. The bindings of a Worker may have any name.
+  if ("cf" in req.raw && req.raw.cf) return req.header("cf-connecting-ip");
+  if (typeof env?.requestIP === "function") return env.requestIP(req.raw)?.address; // Bun
+  return env?.remoteAddr?.hostname ?? env?.incoming?.socket?.remoteAddress; // Deno, Node
 }
 
 /** Hono merges the headers of the previous response into the next one, so the previous one is removed first. */

@@ -1,6 +1,8 @@
 import type { Decision } from "../../limiter/decision.ts";
-import { putHeaders } from "../admission.ts";
+import { type Admission, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
+import { type NodeHeaders, putOnNode } from "./node-headers.ts";
+import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
 /** The default response to a denied request. */
 export function deniedResponse(decision: Decision): Response {
@@ -8,30 +10,78 @@ export function deniedResponse(decision: Decision): Response {
   return new Response(body, { status, headers: { "Content-Type": contentType } });
 }
 
+/** What @hono/node-server passes to a fetch handler beside the request. */
+interface NodeBindings {
+  incoming?: { socket?: NodeConnection };
+  outgoing?: NodeHeaders & NodeResponse;
+}
+
+/**
+ * Answers with what `respond` returns, and the fields. The permit returns when the answer has ended, or fails. `env` is
+ * the handler's second argument.
+ */
+export async function respondWith(
+  request: Request,
+  env: unknown,
+  { headers, release }: Admission,
+  respond: () => Response | Promise<Response>,
+): Promise<Response> {
+  const { incoming, outgoing } = Object(env) as NodeBindings;
+  // A binding of Workers to a service has every property, as a function.
+  const node = typeof outgoing?.headersSent === "boolean" ? outgoing : undefined;
+  if (release !== undefined && node !== undefined) whenOver(node, incoming?.socket, release);
+  else if (release !== undefined) whenGone(request, release);
+  try {
+    const response = withHeaders(await respond(), headers, node);
+    return release === undefined || node !== undefined ? response : whenEnded(request, response, release);
+  } catch (error) {
+    release?.();
+    throw error;
+  }
+}
+
 /**
  * Returns a copy of the response with the fields. The response itself stays as it is: a handler may return one object
- * for many requests, and headers of a fetched response are immutable. A response with status 101 (Switching Protocols)
- * or 0 (an error), or whose body is being read, cannot be copied and stays without the fields.
+ * for many requests, and headers of a fetched response are immutable. What cannot be copied stays without the fields: an
+ * upgrade (status 101, or no Response on Bun), an error (status 0), and a response whose body is being read.
+ *
+ * On @hono/node-server the fields go to Node's response. There one Response with a body may serve many requests, and a
+ * handler may answer by itself and return a constant. Fields of the response itself would replace those of Node's.
  */
-export function withHeaders(response: Response, headers: Record<string, string>): Response {
-  if (response.status < 200 || response.bodyUsed || response.body?.locked) return response;
-  const copy = new Response(response.body, response);
-  put(copy, headers);
+function withHeaders(response: Response, headers: Record<string, string>, node?: NodeHeaders): Response {
+  const names = Object.keys(headers);
+  if (names.length === 0 || !(response?.status >= 200)) return response;
+  if (node && (node.headersSent || !names.some((name) => response.headers.has(name)))) {
+    putOnNode(node, headers);
+    return response;
+  }
+  const copy = copyOf(response);
+  if (copy === undefined) return response;
+  putHeaders(
+    headers,
+    (name) => copy.headers.get(name),
+    (name, value) => copy.headers.set(name, value),
+  );
   return copy;
 }
 
-function put(response: Response, headers: Record<string, string>): void {
-  putHeaders(
-    headers,
-    (name) => response.headers.get(name),
-    (name, value) => response.headers.set(name, value),
-  );
+/** Undefined if the body is being read. */
+function copyOf(response: Response): Response | undefined {
+  if (response.bodyUsed) return undefined;
+  if (!("Bun" in globalThis)) return response.body?.locked ? undefined : new Response(response.body, response);
+  // On Bun a text loses its media type once `body` is asked for. A clone keeps it, and the original is given up.
+  const copy = response.clone();
+  response.body?.cancel().catch(() => {});
+  return copy;
 }
 
-/** Calls `ended` when the client disconnects before the end of the response, or at once if it has disconnected. */
-export function whenGone({ signal }: Request, ended: () => void): void {
-  if (signal.aborted) ended();
-  else signal.addEventListener("abort", ended, { once: true });
+/**
+ * Calls `ended` when the client disconnects before the end of the response, or at once if it has disconnected. Workers
+ * may have no signal.
+ */
+function whenGone({ signal }: Partial<Request>, ended: () => void): void {
+  if (signal?.aborted) ended();
+  else signal?.addEventListener("abort", ended, { once: true });
 }
 
 /** Finds bodies that are neither read nor cancelled when they are garbage-collected, if the runtime supports it. */
@@ -44,8 +94,8 @@ const unreadBodies =
  * it is never read. For a longer unread body, `ended` is called when it is garbage-collected. `ended` may be called
  * more than once.
  */
-export function whenEnded(request: Request, response: Response, ended: () => void): Response {
-  if (response.body === null || request.method === "HEAD") {
+function whenEnded(request: Request, response: Response, ended: () => void): Response {
+  if (!response?.body || response.body.locked || request.method === "HEAD") {
     ended();
     return response;
   }
