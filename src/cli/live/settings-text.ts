@@ -33,9 +33,17 @@ function policiesText(policies: unknown): string {
 }
 
 function policyText(policy: unknown): string {
-  const { name, kindName, limit, spanMs, rate, isShadow } = Object(policy) as Record<string, unknown>;
+  const { name, kindName, limit, spanMs, isShadow } = Object(policy) as Record<string, unknown>;
   const span = typeof spanMs === "number" ? durationText(spanMs) : textOf(spanMs ?? "?");
   const label = name === kindName ? `${kindName}` : `${name}: ${kindName}`;
-  const quota = kindName === "gcra" && rate !== limit ? `${rate}/${span}, ${limit} at once` : `${limit}/${span}`;
+  const rate = burstRateOf(policy);
+  const per = kindName === "concurrency" ? ` at once, lease ${span}` : `/${span}`;
+  const quota = rate === undefined ? `${limit}${per}` : `${rate}/${span}, ${limit} at once`;
   return `${label} ${quota}${isShadow === true ? " shadow" : ""}`;
+}
+
+/** The permits per span of a gcra whose limit is a burst. Undefined for policies that grant their limit per span. */
+export function burstRateOf(policy: unknown): number | undefined {
+  const { kindName, limit, rate } = Object(policy) as Record<string, unknown>;
+  return kindName === "gcra" && limit !== 0 && typeof rate === "number" && rate !== limit ? rate : undefined;
 }

@@ -3,7 +3,7 @@ import { outcomeSeries } from "../../../history/names.ts";
 import { readOutcomes } from "../../../history/read-outcomes.ts";
 import { numberText } from "../../row.ts";
 import { durationText } from "../durations.ts";
-import { settingsText } from "../settings-text.ts";
+import { burstRateOf, settingsText } from "../settings-text.ts";
 import { type OpenView, setting } from "./view.ts";
 
 /**
@@ -34,9 +34,10 @@ export const limiterView: OpenView = (store, found, { spanMs }) => {
             { head: "kind", cells: listed.map(({ kindName }) => `${kindName}`), rank: 1 },
             {
               head: "limit",
-              cells: listed.map(({ kindName, limit, rate }) =>
-                kindName === "gcra" && rate !== limit ? `${rate}, ${limit} at once` : `${limit}`,
-              ),
+              cells: listed.map((policy) => {
+                const rate = burstRateOf(policy);
+                return rate === undefined ? `${policy.limit}` : `${rate}, ${policy.limit} at once`;
+              }),
               ...{ rank: 0, isRight: true },
             },
             { head: "span", cells: listed.map(({ spanMs }) => span(spanMs)), rank: 0, isRight: true },

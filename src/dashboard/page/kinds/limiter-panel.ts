@@ -1,6 +1,5 @@
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { duration, whole } from "../format.ts";
 import { DeniedIdsView } from "../history/denied-ids-view.ts";
 import { LimiterHistoryView } from "../history/limiter-history-view.ts";
 import { Actions } from "../parts/actions.ts";
@@ -8,16 +7,8 @@ import { card } from "../parts/card.ts";
 import { quoted } from "../parts/quoted.ts";
 import type { PageOverview } from "../server.ts";
 import type { Panel, PanelMaker } from "./panel.ts";
+import { type AnnouncedPolicy, policyText } from "./policy-text.ts";
 import { settingsSection } from "./settings-panel.ts";
-
-interface AnnouncedPolicy {
-  name?: string;
-  kindName?: string;
-  limit?: number;
-  spanMs?: number;
-  /** Of gcra: the permits per span. Its `limit` is the burst. */
-  rate?: number;
-}
 
 const BLOCKS = ["10m", "1h", "1d"];
 
@@ -108,17 +99,7 @@ class LimiterPanel implements Panel {
 
 function policiesSection(policies: unknown): HTMLElement {
   const list = Array.isArray(policies) ? (policies as AnnouncedPolicy[]) : [];
-  const texts = list.map(({ name = "", kindName = "", limit, spanMs, rate = 0 }) =>
-    h(
-      "li",
-      {},
-      h("bdi", {}, h("strong", {}, name)),
-      ` ${kindName}`,
-      limit === undefined ? "" : `: ${whole(kindName === "gcra" && rate > 0 ? rate : limit)} permits`,
-      spanMs === undefined || spanMs === 0 ? "" : ` per ${duration(spanMs)}`,
-      kindName === "gcra" && limit !== undefined && rate !== limit ? `, ${whole(limit)} at once` : "",
-    ),
-  );
+  const texts = list.map((policy) => h("li", {}, h("bdi", {}, h("strong", {}, policy.name ?? "")), policyText(policy)));
   const none = h("p", { class: "hint" }, "The policies depend on the id, so the registry does not list them.");
   return card("policies", "Policies", [], texts.length === 0 ? none : h("ul", { class: "plain" }, ...texts));
 }
