@@ -27,7 +27,7 @@ export {
 } from "../http/adapters/fastify.ts";
 export { type FetchLimiterOptions, fetchLimiter } from "../http/adapters/fetch.ts";
 export { type HonoContext, type HonoLimiterOptions, type HonoStatus, honoLimiter } from "../http/adapters/hono.ts";
-export type { NodeConnection, NodeResponse } from "../http/adapters/response-end.ts";
+export type { NodeConnection, NodeResponse } from "../http/adapters/node-response.ts";
 export { decisionOf, type HeaderValue, type LimiterOptions } from "../http/admission.ts";
 export { type ClientKeyOptions, clientKey } from "../http/client-key.ts";
 export { type QuotaUnit, type RateLimitHeaderOptions, rateLimitHeaders } from "../http/headers.ts";

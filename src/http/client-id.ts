@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { warn } from "../warn.ts";
 
 /** Far below the bound of a store's name, even after escaping. */
 const MAX_CHARACTERS = 256;
@@ -23,4 +24,15 @@ async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"));
   return `sha256 ${hex.join("")}`;
+}
+
+/** Middleware that has warned, with the first words of its warning. */
+const warned = new Set<string>();
+
+/** Warns that requests of several clients look the same: once in this process for each middleware and reason. */
+export function warnOnce(name: string, reason: string): void {
+  const kind = `${name} ${reason.replace(/".*"/s, "")}`;
+  if (warned.has(kind)) return;
+  warned.add(kind);
+  warn(`${name}: ${reason}; all such requests count as one client; pass a key of each client`);
 }

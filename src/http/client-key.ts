@@ -1,7 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
-import { warnOnce } from "./alike.ts";
-import { MALFORMED_ADDRESS, NO_ADDRESS } from "./client-id.ts";
+import { MALFORMED_ADDRESS, NO_ADDRESS, warnOnce } from "./client-id.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 /** Options of `clientKey`. */

@@ -2,8 +2,7 @@ import { argumentError, checkKnown } from "../../errors.ts";
 import type { Decision } from "../../limiter/decision.ts";
 import { argumentErrorOf, placed } from "../../place.ts";
 import type { Clock } from "../../time.ts";
-import { warnOnce } from "../alike.ts";
-import { clientId, NO_ADDRESS } from "../client-id.ts";
+import { clientId, NO_ADDRESS, warnOnce } from "../client-id.ts";
 import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";
 

@@ -3,8 +3,7 @@ import { placed } from "../../place.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
-import { type NodeHeaders, putOnNode } from "./node-headers.ts";
-import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
+import { type NodeConnection, type NodeHeaders, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
 
 /** The members of Express's request that are used. Node's own request has them too. */
 export interface ExpressRequest {

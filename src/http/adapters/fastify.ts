@@ -3,7 +3,7 @@ import { placed } from "../../place.ts";
 import { admission, type LimiterOptions, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
-import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
+import { type NodeConnection, type NodeResponse, whenOver } from "./node-response.ts";
 
 /**
  * The members of Fastify's request that this hook and most keys use. For more, annotate the parameter:

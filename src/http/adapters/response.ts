@@ -1,8 +1,7 @@
 import type { Decision } from "../../limiter/decision.ts";
 import { type Admission, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
-import { type NodeHeaders, putOnNode } from "./node-headers.ts";
-import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
+import { type NodeConnection, type NodeHeaders, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
 
 /** The default response to a denied request. */
 export function deniedResponse(decision: Decision): Response {
