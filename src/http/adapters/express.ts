@@ -3,7 +3,7 @@ import { placed } from "../../place.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
-import { type NodeConnection, type NodeHeaders, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
+import { type NodeConnection, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
 
 /** The members of Express's request that are used. Node's own request has them too. */
 export interface ExpressRequest {
@@ -12,7 +12,7 @@ export interface ExpressRequest {
 }
 
 /** The members of Express's response that are used. Node's own response has them too. */
-export interface ExpressResponse extends NodeResponse, NodeHeaders {
+export interface ExpressResponse extends NodeResponse {
   statusCode: number;
   end(body: string): unknown;
 }

@@ -22,7 +22,7 @@ export interface FastifyReply {
   header(name: string, value: string): FastifyReply;
   send(body: string | object): unknown;
   readonly sent?: boolean;
-  raw: NodeResponse & { readonly headersSent?: boolean };
+  raw: NodeResponse;
 }
 
 /** Options of `fastifyLimiter`. */

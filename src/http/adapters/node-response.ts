@@ -4,6 +4,9 @@ import { putHeaders } from "../admission.ts";
 export interface NodeResponse {
   once(event: "close", listener: () => void): unknown;
   readonly closed?: boolean;
+  readonly headersSent?: boolean;
+  getHeader(name: string): unknown;
+  setHeader(name: string, value: string): unknown;
 }
 
 /** The members of its connection that are used. */
@@ -45,15 +48,8 @@ function waitingOn(connection: NodeConnection): Set<() => void> {
   return waiting;
 }
 
-/** The members of Node's response that hold its header fields. */
-export interface NodeHeaders {
-  readonly headersSent?: boolean;
-  getHeader(name: string): unknown;
-  setHeader(name: string, value: string): unknown;
-}
-
 /** False: somebody has answered meanwhile, such as a time-out, and the answer is not changed. */
-export function putOnNode(response: NodeHeaders, headers: Record<string, string>): boolean {
+export function putOnNode(response: NodeResponse, headers: Record<string, string>): boolean {
   if (response.headersSent) return false;
   putHeaders(
     headers,

@@ -1,7 +1,7 @@
 import type { Decision } from "../../limiter/decision.ts";
 import { type Admission, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
-import { type NodeConnection, type NodeHeaders, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
+import { type NodeConnection, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";
 
 /** The default response to a denied request. */
 export function deniedResponse(decision: Decision): Response {
@@ -12,7 +12,7 @@ export function deniedResponse(decision: Decision): Response {
 /** What @hono/node-server passes to a fetch handler beside the request. */
 interface NodeBindings {
   incoming?: { socket?: NodeConnection };
-  outgoing?: NodeHeaders & NodeResponse;
+  outgoing?: NodeResponse;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function respondWith(
  * On @hono/node-server the fields go to Node's response. There one Response with a body may serve many requests, and a
  * handler may answer by itself and return a constant. Fields of the response itself would replace those of Node's.
  */
-function withHeaders(response: Response, headers: Record<string, string>, node?: NodeHeaders): Response {
+function withHeaders(response: Response, headers: Record<string, string>, node?: NodeResponse): Response {
   const names = Object.keys(headers);
   if (names.length === 0 || !(response?.status >= 200)) return response;
   if (node && (node.headersSent || !names.some((name) => response.headers.has(name)))) {

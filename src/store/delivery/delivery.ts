@@ -214,13 +214,14 @@ function isNotLoaded(cause: unknown): boolean {
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const reason = reasonOf(cause);
   const text = `within ${deadlineMs} ms`;
+  const named = isNotLoaded(cause) ? undefined : cause;
   const silent = reason
     ? `no answer from Redis ${text}: ${reason.text}`
-    : withLeaf(`no answer from Redis ${text}`, cause);
+    : withLeaf(`no answer from Redis ${text}`, named);
   const silence = cause instanceof Unconfirmed ? cause.message : silent;
   const why = reason
     ? `${reason.text}; tried for ${deadlineMs} ms`
-    : withLeaf(`Redis could not be reached ${text}`, isNotLoaded(cause) ? undefined : cause);
+    : withLeaf(`Redis could not be reached ${text}`, named);
   reject(
     calls,
     (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),
