@@ -75,7 +75,7 @@ test("a missing file, a folder and an unknown command: exit status 2 and one lin
 
 test("unreadable lines: exit status 1, the first five are reported, the others counted, and all results printed", async () => {
   const input = `${GOOD}${"nonsense,1\n".repeat(7)}`;
-  const ended = await command(["replay", "-", "--json"], input);
+  const ended = await command(["replay", "-", "--json", "--format", "csv"], input);
   expect(ended.status).toBe(1);
   expect(ended.stdout.trimEnd().split("\n").length).toBe(2);
   const reported = ended.stderr.split("\n").filter((line) => line.startsWith("oriel: line "));

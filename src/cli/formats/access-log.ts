@@ -1,12 +1,15 @@
 import { argumentError } from "../../errors.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
+import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
 
 /**
- * host ident user [time] "request" status bytes, then more fields ("referer" "agent"). The user may contain blanks.
- * The bound on the time's length keeps the cost of a hostile line linear.
+ * host ident user [time] "request" status bytes, then more fields ("referer" "agent"). The host is an address or a name,
+ * the ident `-` or a name, and the user may contain blanks if its words begin with letters. Otherwise what a virtual
+ * host, a container or a clock writes in front of a line would be read as the host, and the host as a user. The bound on
+ * the time's length keeps the cost of a hostile line linear.
  */
-const LINE = /^(\S+) \S+ (?:\S.*?) \[([^\]]{20,32})\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)(?: |$)/;
+const LINE =
+  /^([\w.-]+|(?=[^ ]*:[^ ]*:)[\da-fA-F:.]+(?:%\w+)?) (?:-|[a-zA-Z_][\w-]*) (?:\S+|\p{L}\S*(?: \p{L}\S*)+) \[([^\]]{20,32})\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)(?: |$)/u;
 
 const NUMERIC_PARTS = ["bytes", "status"];
 const KEY_PARTS = ["status", "status-class", "path", "method", "host"];
@@ -21,7 +24,7 @@ export function isAccessLogLine(text: string): boolean {
  * query.
  */
 export class AccessLogParser implements LineParser {
-  readonly value: ValueChoice;
+  readonly choice: Choice;
   readonly #key: string | undefined;
 
   constructor({ time = "time", value = "bytes", key }: Selection) {
@@ -30,7 +33,7 @@ export class AccessLogParser implements LineParser {
       throw argumentError("--value", value, `${NUMERIC_PARTS.join(" or ")} for an access log`);
     if (key !== undefined && !KEY_PARTS.includes(key))
       throw argumentError("--key", key, `one of ${KEY_PARTS.join(", ")} for an access log`);
-    this.value = { name: value, guess: undefined };
+    this.choice = { form: "access log", time, value };
     this.#key = key;
   }
 
@@ -42,7 +45,7 @@ export class AccessLogParser implements LineParser {
       return;
     }
     const [, host = "", time, request = "", status = "", bytes] = match;
-    const number = this.value.name === "status" ? status : bytes === "-" ? "0" : bytes;
+    const number = this.choice.value === "status" ? status : bytes === "-" ? "0" : bytes;
     emit(outcomeOf(lineNumber, time, number, keyOf(this.#key, host, request, status)));
   }
 

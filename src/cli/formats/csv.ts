@@ -1,11 +1,11 @@
 import { type CsvError, parse } from "csv-parse/sync";
-import { argumentError } from "../../errors.ts";
+import { argumentError, OrielError } from "../../errors.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
+import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
+import { guessTime, TIME_NAMES } from "./time-guess.ts";
 import { parseTimeMs } from "./times.ts";
 import { guessValue, VALUE_NAMES } from "./value-guess.ts";
 
-const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
 /** A quote still open after this many lines or characters makes one bad line, so the rest of the file is still read. */
 const MAX_RECORD_LINES = 100;
 const MAX_RECORD_CHARACTERS = 1 << 20;
@@ -19,22 +19,23 @@ interface Columns {
   readonly time: number;
   readonly value: number;
   readonly key: number | null;
-  readonly choice: ValueChoice;
+  readonly choice: Choice;
 }
 
 /**
  * CSV with `,`, `;` or tab (the most frequent one of the first record), quotes, and records over several lines.
  * The first record is a header if it has a column that was requested by name, or has neither a number nor a time.
- * A column is a name or a number from 1. By default the time is the column named timestamp, time, ... or the first one.
- * The value is guessed by the types of the first lines (value-guess.ts); where no column holds numbers, it is the column
- * named value, latency, ... or the first that is neither time nor key. A column of a header that was not found by its
- * name is reported as a guess.
+ * A record like the header is skipped: joined files have one each. All records are as wide as the first.
+ * A column is a name or a number from 1. The time and the value are guessed by their names and by what the first lines
+ * hold (time-guess.ts, value-guess.ts). A column of a header that was not found by its name is reported as a guess.
  */
 export class CsvParser implements LineParser {
   #delimiter = "";
   /** Empty without a header. Undefined before the first record. */
   #header: string[] | undefined;
+  #headerLineNumber = 0;
   #columns: Columns | undefined;
+  #width: number | undefined;
   #pending: Pending[] = [];
   #pendingCharacters = 0;
   readonly #selection: Selection;
@@ -45,9 +46,9 @@ export class CsvParser implements LineParser {
     this.#firstLines = firstLines;
   }
 
-  get value(): ValueChoice {
-    const others = this.#header?.length ? ["the first line is a header"] : [];
-    return this.#columns?.choice ?? { name: "value", guess: undefined, others };
+  get choice(): Choice {
+    const guesses = this.#header?.length ? ["the first line is a header"] : [];
+    return this.#columns?.choice ?? { form: "CSV", time: undefined, value: undefined, guesses };
   }
 
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
@@ -64,6 +65,11 @@ export class CsvParser implements LineParser {
 
   finish(emit: (outcome: Outcome) => void): void {
     this.#drain(emit, true);
+    const header = this.#header ?? [];
+    if (header.length === 0 || this.#columns !== undefined) return;
+    const { time } = this.#selection;
+    if (!header.some((name) => name === time || TIME_NAMES.includes(name.toLowerCase())))
+      emit({ lineNumber: this.#headerLineNumber, reason: "it holds no time" });
   }
 
   /**
@@ -111,24 +117,38 @@ export class CsvParser implements LineParser {
     if (this.#header === undefined) {
       const isHeader = looksLikeHeader(fields, this.#selection);
       this.#header = isHeader ? fields.map((field) => field.trim()) : [];
+      this.#headerLineNumber = lineNumber;
       if (isHeader) {
         askedColumns(this.#header, fields.length, this.#selection); // throws before the first event
         return;
       }
     }
-    this.#columns ??= columnsOf(this.#header, [fields, ...this.#sample()], this.#selection);
+    const header = this.#header;
+    if (isSame(header, fields)) return;
+    this.#columns ??= columnsOf(header, this.#sample(header.length || fields.length, fields), this.#selection);
     const { time, value, key } = this.#columns;
+    this.#width ??= header.length || fields.length;
+    // A field too many is empty if each line ends with a delimiter.
+    if (fields.length < this.#width || fields.slice(this.#width).some((field) => field.trim() !== "")) {
+      const count = `${fields.length} ${fields.length === 1 ? "field" : "fields"}`;
+      emit({ lineNumber, reason: `it has ${count}, not ${this.#width}` });
+      return;
+    }
     emit(outcomeOf(lineNumber, fields[time], fields[value], key === null ? null : fields[key]));
   }
 
-  /** The fields of the first lines, without a header and without records over several lines. */
-  #sample(): string[][] {
-    const lines = this.#firstLines.slice(this.#header?.length === 0 ? 0 : 1);
-    return lines.flatMap((line) => {
+  /** The records of the first lines that have `width` fields, without the header and records over several lines. */
+  #sample(width: number, first: string[]): string[][] {
+    const records = this.#firstLines.slice(this.#header?.length === 0 ? 0 : 1).flatMap((line) => {
       const fields = line.includes('"') ? fieldsOf(line, this.#delimiter) : line.split(this.#delimiter);
-      return typeof fields === "string" ? [] : [fields];
+      return typeof fields === "string" || fields.length < width || isSame(this.#header, fields) ? [] : [fields];
     });
+    return records.length === 0 ? [first] : records;
   }
+}
+
+function isSame(header: readonly string[] = [], fields: readonly string[]): boolean {
+  return header.length > 0 && fields.length === header.length && fields.every((one, i) => one.trim() === header[i]);
 }
 
 function fieldsOf(text: string, delimiter: string): string[] | string {
@@ -155,9 +175,11 @@ function looksLikeHeader(fields: string[], { time, value, key }: Selection): boo
 function askedColumns(header: readonly string[], width: number, selection: Selection) {
   const asked = (option: string, wanted: string | undefined): number | undefined => {
     if (wanted === undefined) return undefined;
-    if (header.includes(wanted)) return header.indexOf(wanted);
+    const index = header.indexOf(wanted);
+    if (index >= 0 && header.indexOf(wanted, index + 1) < 0) return index;
     if (/^\d+$/.test(wanted) && Number(wanted) >= 1 && Number(wanted) <= width) return Number(wanted) - 1;
-    const known = header.length > 0 ? `one of the columns ${header.join(", ").slice(0, 200)}, or ` : "";
+    const once = index < 0 ? "" : "a column that stands there once, ";
+    const known = header.length > 0 ? `${once}one of the columns ${header.join(", ").slice(0, 200)}, or ` : "";
     throw argumentError(option, wanted, `${known}a column number from 1 to ${width}`);
   };
   return {
@@ -167,40 +189,48 @@ function askedColumns(header: readonly string[], width: number, selection: Selec
   };
 }
 
+/** Throws ARGUMENT if the records do not show which columns hold the times and the values. */
 function columnsOf(header: readonly string[], records: readonly string[][], selection: Selection): Columns {
   const width = header.length || (records[0] as string[]).length;
   const names = Array.from({ length: width }, (_, index) => header[index] || `${index + 1}`);
-  const lower = header.map((name) => name.toLowerCase());
-  const named = (known: string[]) => known.map((name) => lower.indexOf(name)).find((index) => index >= 0);
+  const columns = names.map((name, index) => ({ name, texts: records.map((record) => record[index] ?? "") }));
   const asked = askedColumns(header, width, selection);
   const key = asked.key ?? null;
-  const namedTime = asked.time ?? named(TIME_NAMES);
-  const time = namedTime ?? 0;
-  const others = namedTime === undefined && header[0] ? [`time ${header[0]}, the first column`] : [];
-  const withName = (value: number, guess?: string): Columns => ({
-    time,
-    value,
-    key,
-    choice: {
-      name: header[value] || (asked.value === undefined && guess === undefined ? "value" : names[value]!),
-      guess,
-      others,
-    },
-  });
-  if (asked.value !== undefined) return withName(asked.value);
+  const time = asked.time ?? timeColumn(columns);
+  const isTimeNamed = time < 0 || asked.time !== undefined || TIME_NAMES.includes(names[time]?.toLowerCase() ?? "");
+  const guesses = isTimeNamed || header.length === 0 ? [] : [`time ${names[time]}, the only column of times`];
+  const withName = (value: number, valueGuess?: string): Columns => {
+    const isNamed = header[value] || asked.value !== undefined || valueGuess !== undefined;
+    const choice = { form: "CSV", time: names[time], value: isNamed ? names[value]! : "value", valueGuess, guesses };
+    return { time, value, key, choice };
+  };
+  if (asked.value !== undefined || time < 0) return withName(asked.value ?? 0);
 
-  const free = names.flatMap((name, index) =>
-    index === time || index === key || TIME_NAMES.includes(name.toLowerCase()) ? [] : [index],
-  );
-  const candidates = free.map((index) => ({
-    name: names[index] as string,
-    texts: records.map((record) => record[index] ?? ""),
-  }));
-  const guess = guessValue(candidates, "column");
+  const isFree = (name: string, index: number) =>
+    index !== time && index !== key && !TIME_NAMES.includes(name.toLowerCase());
+  const free = columns.filter(({ name }, index) => isFree(name, index));
+  const guess = guessValue(free, "column");
   if (guess !== undefined && free.length > 1) return withName(names.indexOf(guess.name), guess.reason);
-  const known = named(VALUE_NAMES);
-  const first = known ?? free[0] ?? time;
-  const isOnly = free.length === 1;
-  const reason = `value ${header[first]}, the ${isOnly ? "only other" : "first other"} column`;
+  const known = free.find(({ name }) => VALUE_NAMES.includes(name.toLowerCase()));
+  const first = names.indexOf((known ?? free[0])?.name ?? names[time]!);
+  const reason = `value ${names[first]}, the ${free.length === 1 ? "only other" : "first other"} column`;
   return withName(first, known === undefined && header[first] ? reason : undefined);
+}
+
+const DATE = /^\d{4}[-/]\d\d[-/]\d\d$/;
+const TIME_OF_DAY = /^\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?$/;
+
+/** Negative if no column holds times. */
+function timeColumn(columns: readonly { name: string; texts: string[] }[]): number {
+  const name = guessTime(columns, "column")?.name;
+  const time = columns.findIndex((column) => column.name === name);
+  if (time < 0) return time;
+  const every = (texts: readonly string[], form: RegExp) => texts.every((text) => form.test(text.trim()));
+  const day = every(columns[time]!.texts, DATE) && columns.find(({ texts }) => every(texts, TIME_OF_DAY));
+  if (day)
+    throw new OrielError(
+      "ARGUMENT",
+      `the columns ${name} and ${day.name} hold dates and times of day; join them into one column`,
+    );
+  return time;
 }

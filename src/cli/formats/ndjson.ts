@@ -1,33 +1,35 @@
 import { outcomeOf } from "./outcome.ts";
-import type { LineParser, Outcome, Selection, ValueChoice } from "./reading.ts";
+import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
+import { guessTime, TIME_NAMES } from "./time-guess.ts";
+import { isLikelyTime } from "./times.ts";
 import { type Candidate, guessValue, VALUE_NAMES } from "./value-guess.ts";
 
-const TIME_NAMES = ["timestamp", "time", "@timestamp", "ts", "datetime", "date", "at"];
 /** Deeper fields are not guessed. */
 const MAX_DEPTH = 4;
 
 /**
  * One JSON object a line. A field is named by its path (`request.timing.total`). A field whose own name contains dots
- * has priority. By default the time is the first of timestamp, time, ... and the value the first of value, latency, ... If
- * no field of the first lines has such a name and a number, the value is guessed by their types (value-guess.ts).
+ * has priority. The time and the value are guessed by their names and by what the first lines hold (time-guess.ts,
+ * value-guess.ts). Lines may have several names for the time.
  */
 export class NdjsonParser implements LineParser {
-  readonly #time: string[];
-  readonly #value: string[];
+  readonly #times: string[];
+  readonly #value: string;
   readonly #key: string | undefined;
-  readonly value: ValueChoice;
+  readonly choice: Choice;
 
-  constructor(selection: Selection, firstLines: readonly string[] = []) {
-    this.#time = selection.time === undefined ? TIME_NAMES : [selection.time];
-    this.#key = selection.key;
-    const guess =
-      selection.value === undefined
-        ? guessValue(candidatesOf(firstLines, [...this.#time, selection.key]), "field")
-        : undefined;
-    const byType = guess?.reason === undefined ? undefined : guess.name;
-    const asked = selection.value ?? byType;
-    this.#value = asked === undefined ? VALUE_NAMES : [asked];
-    this.value = { name: selection.value ?? guess?.name ?? "value", guess: guess?.reason };
+  constructor({ time, value, key }: Selection, firstLines: readonly string[] = []) {
+    const records = firstLines.flatMap((line) => parsed(line) ?? []);
+    this.#key = key;
+    this.#times = time === undefined ? timesOf(records) : [time];
+    const taken = [...this.#times, ...TIME_NAMES, key];
+    const numbers = candidatesOf(records, (found, path) => typeof found === "number" || VALUE_NAMES.includes(path));
+    const free = numbers.filter(({ name }) => !taken.includes(name));
+    const guess = value === undefined ? guessValue(free, "field") : undefined;
+    this.#value = value ?? guess?.name ?? "value";
+    const isNamed = time !== undefined || TIME_NAMES.includes(this.#times[0]!);
+    const guesses = isNamed ? [] : [`time ${this.#times[0]}, the only field of times`];
+    this.choice = { form: "NDJSON", time: this.#times[0], value: this.#value, valueGuess: guess?.reason, guesses };
   }
 
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
@@ -42,24 +44,47 @@ export class NdjsonParser implements LineParser {
     if (record === null || typeof record !== "object" || Array.isArray(record))
       return { lineNumber, reason: "it is not a JSON object" };
     const key = this.#key === undefined ? null : scalarAt(record, this.#key);
-    return outcomeOf(lineNumber, firstOf(record, this.#time), firstOf(record, this.#value), key);
+    return outcomeOf(lineNumber, firstOf(record, this.#times), scalarAt(record, this.#value), key);
   }
 }
 
-/** The fields of the first lines with a number in one of them, without those of times and keys. */
-function candidatesOf(lines: readonly string[], taken: readonly (string | undefined)[]): Candidate[] {
+/** The fields of the times. The names of TIME_NAMES come first that hold likely times. */
+function timesOf(records: readonly unknown[]): string[] {
+  const named = TIME_NAMES.filter((name) => records.some((record) => textAt(record, name) !== undefined));
+  const isLikely = (name: string) => records.some((record) => isLikelyTime(textAt(record, name) ?? ""));
+  const times = [...named.filter(isLikely), ...named.filter((name) => !isLikely(name))];
+  if (
+    records.length === 0 ||
+    records.filter((record) => times.some((name) => textAt(record, name))).length * 2 > records.length
+  )
+    return times.length === 0 ? TIME_NAMES : times;
+  const fields = candidatesOf(records, (found) => typeof found === "string" || typeof found === "number");
+  const guess = guessTime(
+    fields.filter(({ texts }) => texts.length * 2 > records.length),
+    "field",
+  );
+  return guess === undefined ? TIME_NAMES : [guess.name];
+}
+
+/** The fields of the first lines that `isOne` accepts in one of them. */
+function candidatesOf(records: readonly unknown[], isOne: (found: unknown, path: string) => boolean): Candidate[] {
   const texts = new Map<string, string[]>();
   const collect = (found: unknown, path: string, depth: number): void => {
-    if (typeof found === "number" || (typeof found === "string" && VALUE_NAMES.includes(path)))
-      texts.set(path, [...(texts.get(path) ?? []), String(found)]);
+    if ((typeof found === "number" || typeof found === "string") && isOne(found, path)) {
+      const known = texts.get(path);
+      if (known) known.push(String(found));
+      else texts.set(path, [String(found)]);
+    }
     if (found === null || typeof found !== "object" || Array.isArray(found) || depth >= MAX_DEPTH) return;
     for (const [name, inner] of Object.entries(found))
       collect(inner, path === "" ? name : `${path}.${name}`, depth + 1);
   };
-  for (const line of lines) collect(parsed(line), "", 0);
-  return [...texts]
-    .filter(([path]) => !taken.includes(path) && !TIME_NAMES.includes(path))
-    .map(([name, all]) => ({ name, texts: all }));
+  for (const record of records) collect(record, "", 0);
+  return [...texts].map(([name, all]) => ({ name, texts: all }));
+}
+
+function textAt(record: unknown, path: string): string | undefined {
+  return record !== null && typeof record === "object" ? scalarAt(record, path) : undefined;
 }
 
 /** Undefined if it is not JSON. */

@@ -11,6 +11,8 @@ export interface Reading {
 export interface BadLine {
   readonly lineNumber: number;
   readonly reason: string;
+  /** True if the line has the form of the others, but no value, as when nothing was measured. */
+  readonly isWithoutValue?: boolean;
 }
 
 export type Outcome = Reading | BadLine;
@@ -27,14 +29,17 @@ export interface LineParser {
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void;
   finish(emit: (outcome: Outcome) => void): void;
   /** Known after the first record. */
-  readonly value: ValueChoice;
+  readonly choice: Choice;
 }
 
-/** Which column, field or part holds the values. */
-export interface ValueChoice {
-  readonly name: string;
-  /** How it was guessed, for people; undefined if it was asked for, or is the default. */
-  readonly guess: string | undefined;
-  /** How the other columns were guessed, for people: the header and the time. */
-  readonly others?: readonly string[];
+/** What a file is read as, for people. */
+export interface Choice {
+  /** "CSV", "NDJSON" or "access log". */
+  readonly form: string;
+  /** The columns, fields or parts that hold times and values. Undefined if the file ended before they were known. */
+  readonly time: string | undefined;
+  readonly value: string | undefined;
+  /** How the value and the others were guessed. Undefined and empty for what was asked for, or its name says. */
+  readonly valueGuess?: string | undefined;
+  readonly guesses?: readonly string[];
 }

@@ -1,4 +1,6 @@
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[+-]\d\d:?\d\d)?)?$/;
+/** Fractions of a second have any length: PostgreSQL writes up to 6 digits, pandas 9, and a zone may lack its minutes. */
+const ISO =
+  /^(\d{4})([-/])(\d\d)\2(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?(?: ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?$/;
 const LOG = /^\[?(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-]\d{4})\]?$/;
 const EPOCH = /^(-?)(\d{1,15})(?:\.(\d{1,12}))?$/;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -6,15 +8,19 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 /** An epoch number below this is seconds (until the year 5138), otherwise ms (since March 1973). */
 const FIRST_EPOCH_MS = 1e11;
 const EPOCH_BOUND_MS = 1e14;
+/** A number between these is likely to be a time: September 2001 to December 2099. */
+const LIKELY_FROM_MS = 1e12;
+const LIKELY_TO_MS = 4.1e12;
+const MAX_ZONE_HOURS = 15;
 
 /**
- * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC by default), epoch seconds or ms, or
- * an access log's `[17/May/2015:10:05:03 +0000]`. NaN for other texts and for dates that do not exist.
+ * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` or with slashes (UTC by default), epoch
+ * seconds or ms, or an access log's `[17/May/2015:10:05:03 +0000]`. NaN for other texts and for dates that do not exist.
  */
 export function parseTimeMs(text: string): number {
   const iso = ISO.exec(text);
   if (iso) {
-    const [, year, month, day, hour, minute, second, fraction, zone] = iso;
+    const [, year, , month, day, hour, minute, second, fraction, zone] = iso;
     const ms = Number((fraction ?? "").padEnd(3, "0").slice(0, 3));
     return utcMs(year, Number(month) - 1, day, hour, minute, second) + ms - zoneMs(zone);
   }
@@ -26,6 +32,17 @@ export function parseTimeMs(text: string): number {
   return epochMs(text);
 }
 
+/** True for a time that is no number. */
+export function isDate(text: string): boolean {
+  return !EPOCH.test(text) && !Number.isNaN(parseTimeMs(text));
+}
+
+/** True for a text that can hardly be anything but a time: a date, or a number between 2001 and 2099. */
+export function isLikelyTime(text: string): boolean {
+  const atMs = EPOCH.test(text) ? epochMs(text) : Number.NaN;
+  return isDate(text) || (atMs >= LIKELY_FROM_MS && atMs < LIKELY_TO_MS);
+}
+
 function utcMs(year = "", monthIndex: number, day = "", hour = "0", minute = "0", second = "0"): number {
   const date = new Date(0);
   date.setUTCFullYear(Number(year), monthIndex, Number(day));
@@ -35,9 +52,11 @@ function utcMs(year = "", monthIndex: number, day = "", hour = "0", minute = "0"
 }
 
 function zoneMs(zone = "Z"): number {
-  if (zone === "Z") return 0;
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
-  return (zone[0] === "-" ? -1 : 1) * minutes * 60_000;
+  if (!/\d/.test(zone)) return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(":", ""));
+  if (hours > MAX_ZONE_HOURS || minutes > 59) return Number.NaN;
+  return (zone[0] === "-" ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
 /** From the digits, not by multiplying: 1400000000.123 s is 1400000000123 ms. */

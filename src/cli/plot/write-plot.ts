@@ -1,4 +1,4 @@
-import type { ValueChoice } from "../formats/reading.ts";
+import type { Choice } from "../formats/reading.ts";
 import type { ReplayOptions } from "../replay/options.ts";
 import { unitNamed, unitOfName } from "./axes/units.ts";
 import { drawPicture } from "./drawing/picture.ts";
@@ -12,10 +12,10 @@ import { writeWhole } from "./whole-file.ts";
 const MAX_PANELS = 12;
 
 /** Writes the picture that `--plot` asked for. */
-export async function writePlot(options: ReplayOptions, points: PlotPoints, value: ValueChoice): Promise<void> {
+export async function writePlot(options: ReplayOptions, points: PlotPoints, choice: Choice | undefined): Promise<void> {
   const { widthPx } = options;
   const file = options.plot as string;
-  const spec = pictureOf(options, points, value);
+  const spec = pictureOf(options, points, choice);
   const ending = pictureEnding(file);
   if (ending === ".html") return writeWhole(file, htmlPage(spec, widthPx));
   const svg = drawPicture(spec, { widthPx, hasReadouts: false, id: "picture" });
@@ -28,14 +28,20 @@ export function unitGuess(options: ReplayOptions, valueName: string): string[] {
   return guessed === undefined || guessed.name === valueName ? [] : [`unit ${guessed.name}, by its name`];
 }
 
-function pictureOf(options: ReplayOptions, points: PlotPoints, value: ValueChoice): PictureSpec {
+/** "value" if the input ended before it was known. */
+export function valueNameOf(choice: Choice | undefined): string {
+  return choice?.value ?? "value";
+}
+
+function pictureOf(options: ReplayOptions, points: PlotPoints, choice: Choice | undefined): PictureSpec {
   const { panels, leftOutCount } = points.busiest(MAX_PANELS);
   const by = options.selection.key === undefined ? "" : ` by ${options.selection.key}`;
-  const unit = options.unit === undefined ? unitOfName(value.name) : unitNamed(options.unit);
+  const value = valueNameOf(choice);
+  const unit = options.unit === undefined ? unitOfName(value) : unitNamed(options.unit);
   const isLabel = unit?.isLabel ?? false;
   return {
-    title: `${options.name}: ${value.name}${by}`,
-    valueName: isLabel ? `${value.name} (${options.unit})` : value.name,
+    title: `${options.name}: ${value}${by}`,
+    valueName: isLabel ? `${value} (${options.unit})` : value,
     unit: unit ?? unitNamed("none"),
     scale: options.scale,
     percentiles: options.percentiles,
@@ -44,9 +50,9 @@ function pictureOf(options: ReplayOptions, points: PlotPoints, value: ValueChoic
     panels,
     leftOutCount,
     guesses: [
-      ...(value.others ?? []),
-      ...(value.guess === undefined ? [] : [value.guess]),
-      ...unitGuess(options, value.name),
+      ...(choice?.guesses ?? []),
+      ...(choice?.valueGuess === undefined ? [] : [choice.valueGuess]),
+      ...unitGuess(options, value),
     ],
   };
 }

@@ -9,11 +9,16 @@ Windows
   window.
 
 Input
-  Times: ISO 8601, "2014-03-07 03:41:00" (UTC by default), epoch seconds or ms, access log times.
+  CSV, NDJSON (one JSON object a line), or a common or combined access log, in UTF-8. The first 1000 lines decide the form,
+  the columns and the fields; on standard input, those that came first. One line on stderr says as what the input is read.
+  If more than 1 % of these lines do not have the form, the first of them is shown, and nothing is read. With --format they
+  are counted as unreadable, as later ones are. The first five are printed on stderr.
+  Times: ISO 8601, "2014-03-07 03:41:00" (UTC by default), "2014/03/07 03:41:00", epoch seconds or ms, access log times.
   Durations: 250ms 10s 5m 1h 7d, or a number of ms.
-  Unreadable lines are counted. The first five are printed on stderr.
+  Without --time, the time is the column or field with a name such as time or ts, or the only one that holds times.
   Without --value, a CSV or NDJSON file must have one column or field that is likely to be the value: a name such as value
-  or latency, the only one of numbers, or the only one of numbers with a unit in its name. Guesses are printed on stderr.
+  or latency, the only one of numbers, or the only one of numbers with a unit in its name. A status is not measured, so it
+  must be asked for.
 
 Picture
   The name of the file ends in .svg, .png or .html. An old file is replaced when the new one is complete.
@@ -22,7 +27,7 @@ Picture
   --scale auto is logarithmic if no value is negative and the positive ones are 100 times apart. 0 is at the bottom.
 
 Exit status
-  0 all lines were read · 1 some could not be read, or the series of a key failed and was skipped · 2 wrong usage, unreadable file, unreachable or failing Redis
+  0 all lines were read · 1 some could not be read, or the series of a key failed and was skipped · 2 wrong usage, unreadable file or one whose form is not certain, unreachable or failing Redis
 
 Examples
   oriel replay access.log --key status-class --span 10m --every 1m --lateness 1m

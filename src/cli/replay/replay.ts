@@ -1,11 +1,11 @@
 import type { WriteStream } from "node:tty";
 import { openStore } from "../config/open-store.ts";
 import { OutcomeReader } from "../formats/outcome-reader.ts";
-import type { ValueChoice } from "../formats/reading.ts";
+import type { Choice } from "../formats/reading.ts";
 import { Output } from "../output.ts";
 import { checkPictureFile } from "../plot/picture-file.ts";
 import { PlotPoints } from "../plot/plot-points.ts";
-import { unitGuess, writePlot } from "../plot/write-plot.ts";
+import { unitGuess, valueNameOf, writePlot } from "../plot/write-plot.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
 import { oneLine } from "../text/safe-text.ts";
@@ -46,8 +46,14 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
       await output.write(writer.lines(rows));
     });
 
-    const reader = new OutcomeReader(options.format, options.selection);
+    const reader = new OutcomeReader(options.format, options.selection, source.sizeBytes === null);
+    let isChoiceDue = !options.json;
     reading: for await (const outcomes of reader.read(textOf(options.file, source.chunks))) {
+      if (isChoiceDue && outcomes.length > 0) {
+        progress?.hide();
+        stderr.write(choiceText(options, reader.choice));
+        isChoiceDue = false;
+      }
       for (const outcome of outcomes) {
         await run.take(outcome);
         if (output.isClosed && points === null) break reading; // a picture is of the whole input
@@ -56,10 +62,9 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
     }
     if (!output.isClosed || points !== null) await run.finish();
     progress?.stop();
-    if (points !== null) await writePlot(options, points, reader.value);
-    stderr.write(
-      badLines.text() + recorder.skipped.text() + guessText(options, reader.value) + run.summary(reader.lineCount),
-    );
+    if (points !== null) await writePlot(options, points, reader.choice);
+    const choice = options.json ? choiceText(options, reader.choice) : "";
+    stderr.write(badLines.text() + recorder.skipped.text() + choice + run.summary(reader.lineCount));
     return badLines.count + recorder.skipped.count > 0 ? 1 : 0;
   } finally {
     progress?.stop();
@@ -69,9 +74,12 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
   }
 }
 
-/** One line that names what was guessed, or nothing. */
-function guessText(options: ReplayOptions, { name, guess, others = [] }: ValueChoice): string {
-  const unit = options.plot === undefined ? [] : unitGuess(options, name);
-  const guesses = [...others, ...(guess === undefined ? [] : [`${guess} (--value takes another)`]), ...unit];
-  return guesses.length === 0 ? "" : `oriel: guessed: ${oneLine(guesses.join("; "))}\n`;
+/** One line that says as what the input is read, and what was guessed. */
+function choiceText(options: ReplayOptions, choice: Choice | undefined): string {
+  if (choice?.time === undefined) return "";
+  const { form, time, value, valueGuess, guesses = [] } = choice;
+  const unit = options.plot === undefined ? [] : unitGuess(options, valueNameOf(choice));
+  const guessed = [...guesses, ...(valueGuess === undefined ? [] : [`${valueGuess} (--value takes another)`]), ...unit];
+  const why = guessed.length === 0 ? "" : `; guessed: ${guessed.join("; ")}`;
+  return `oriel: read as ${form}: time ${oneLine(`${time}, value ${value}${why}`)}\n`;
 }

@@ -46,7 +46,9 @@ test("the status can be the value; an unknown part is wrong usage", async () => 
 });
 
 test("bad lines are reported", async () => {
-  const { readings, bad } = await readText([LINE, "what?", LINE.replace("17/May", "32/May"), LINE].join("\n"));
+  const { readings, bad } = await readText([LINE, "what?", LINE.replace("17/May", "32/May"), LINE].join("\n"), {
+    format: "log",
+  });
   expect(readings.length).toBe(2);
   expect(bad).toEqual([
     { lineNumber: 2, reason: "it is not a line of an access log" },
@@ -56,6 +58,6 @@ test("bad lines are reported", async () => {
 
 test("parsing a hostile line takes linear time", async () => {
   const text = `${LINE}\nh - ${" [".repeat(250_000)}\nh - ${'x ["'.repeat(200_000)}\n`;
-  const { bad } = await readText(text, { chunkBytes: 65536 });
+  const { bad } = await readText(text, { format: "log", chunkBytes: 65536 });
   expect(bad.length).toBe(2);
 });

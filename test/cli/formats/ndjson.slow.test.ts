@@ -3,10 +3,10 @@ import { readText } from "./outcomes.ts";
 
 const T = 1394163660000;
 
-test("reads default fields, times as text, seconds and ms", async () => {
+test("reads the names of times in each line, times as text, seconds and ms", async () => {
   const text = [
     { timestamp: "2014-03-07T03:41:00Z", value: 1 },
-    { ts: T / 1000, latency: 2 },
+    { ts: T / 1000, value: 2 },
     { time: T, value: "3" },
   ];
   const { readings, bad } = await readText(text.map((record) => JSON.stringify(record)).join("\n"));
@@ -38,9 +38,9 @@ test("bad lines are reported", async () => {
     "",
     `{"time":${T},"value":2,"k":"a"}`,
   ].join("\r\n");
-  const { readings, bad } = await readText(text, { key: "k" });
+  const { readings, bad } = await readText(text, { key: "k", format: "ndjson" });
   expect(readings.map(({ lineNumber }) => lineNumber)).toEqual([1, 10]);
-  expect(bad).toEqual([
+  expect(bad.map(({ lineNumber, reason }) => ({ lineNumber, reason }))).toEqual([
     { lineNumber: 2, reason: "it is not JSON" },
     { lineNumber: 3, reason: "it is not a JSON object" },
     { lineNumber: 4, reason: "it is not a JSON object" },
@@ -52,11 +52,12 @@ test("bad lines are reported", async () => {
 });
 
 test("a key that is not Unicode text is a bad line", async () => {
-  const { bad } = await readText(`{"time":${T},"value":1,"k":"\\ud800"}\n`, { key: "k" });
+  const text = `{"time":${T},"value":1,"k":"\\ud800"}\n{"time":${T},"value":1,"k":"a"}\n`;
+  const { bad } = await readText(text, { key: "k", format: "ndjson" });
   expect(bad).toEqual([{ lineNumber: 1, reason: 'the key "\\ud800" is not Unicode text' }]);
 });
 
 test("names of Object.prototype are no fields", async () => {
-  const { bad } = await readText(`{"time":${T},"value":1}\n`, { key: "__proto__.constructor" });
-  expect(bad).toEqual([{ lineNumber: 1, reason: "there is no key" }]);
+  const reading = readText(`{"time":${T},"value":1}\n`, { key: "__proto__.constructor" });
+  await expect(reading).rejects.toThrow("there is no key");
 });

@@ -35,8 +35,8 @@ export async function collect(reader: OutcomeReader, chunks: AsyncIterable<Uint8
     readings,
     bad,
     lineCount: reader.lineCount,
-    valueName: reader.value.name,
-    guess: reader.value.guess,
-    others: reader.value.others,
+    valueName: reader.choice?.value ?? "value",
+    guess: reader.choice?.valueGuess,
+    others: reader.choice?.guesses,
   };
 }

@@ -9,15 +9,17 @@ test.each([
   ["csv", []],
   ["csv", ["{not json"]],
   ["ndjson", ['{"a":1}']],
-  ["ndjson", ["broken", '{"a":1}']],
+  ["ndjson", ["broken", '{"a":1}', '{"b":1}']],
   ["log", [LOG]],
-  ["log", ["garbage first", LOG]],
+  ["log", ["garbage first", LOG, LOG]],
 ])("%s", (format, lines) => {
   expect(recogniseFormat(lines)).toBe(format);
 });
 
-test("a format given by name is used without a check", async () => {
-  const { readings, bad } = await readText('{"time":1394163660000,"value":1}\n', { format: "log" });
-  expect(readings).toEqual([]);
-  expect(bad).toEqual([{ lineNumber: 1, reason: "it is not a line of an access log" }]);
+test("of a format given by name at least one line must be read, and the others are bad lines", async () => {
+  const line = '{"time":1394163660000,"value":1}';
+  const { readings, bad } = await readText(`${LOG}\n${line}\n`, { format: "log" });
+  expect(readings).toHaveLength(1);
+  expect(bad).toEqual([{ lineNumber: 2, reason: "it is not a line of an access log" }]);
+  await expect(readText(`${line}\n`, { format: "log" })).rejects.toThrow("it is not a line of an access log");
 });

@@ -43,12 +43,13 @@ test.each([
 });
 
 test("a time that no name shows, and a header without rows, are guesses", async () => {
-  expect(await valuesOf("a,b\n1,5\n")).toMatchObject({
-    name: "b",
-    guess: "value b, the only other column",
-    others: ["time a, the first column"],
+  expect(await valuesOf("a,b\n5,1394163660\n")).toMatchObject({
+    name: "a",
+    guess: "value a, the only other column",
+    others: ["time b, the only column of times"],
+    values: [5],
   });
-  expect(await valuesOf("just some text\n")).toMatchObject({ others: ["the first line is a header"], values: [] });
+  expect(await valuesOf("time,some text\n")).toMatchObject({ others: ["the first line is a header"], values: [] });
 });
 
 test("a column is one of numbers if at least half of its first values are", async () => {
@@ -74,6 +75,7 @@ test("NDJSON: the only field of numbers, also a nested one", async () => {
   expect(await valuesOf(`${lines.join("\n")}\n`)).toEqual({
     name: "request.took",
     guess: "value request.took, the only field of numbers",
+    others: [],
     values: [10, 20],
     badCount: 0,
   });

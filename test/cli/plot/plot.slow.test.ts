@@ -150,12 +150,12 @@ test.each([360, 1200])(
 test("guesses are named in the output and in the picture; --unit and --value replace them", async () => {
   const guessed = await plot("guessed.svg");
   expect(guessed.stderr).toContain(
-    "oriel: guessed: value wait_ms, the only other column (--value takes another); unit ms, by its name\n",
+    "; guessed: value wait_ms, the only other column (--value takes another); unit ms, by its name\n",
   );
   expect(readFileSync(guessed.file, "utf8")).toMatch(/100 ms<.*/s);
   const rows = csv.replace("time,wait_ms", "time,host,wait").replaceAll(/\n(\d+),/g, "\n$1,web-1,");
   const byType = await plot("type.svg", [], rows);
-  expect(byType.stderr).toContain("oriel: guessed: value wait, the only column of numbers (--value takes another)\n");
+  expect(byType.stderr).toContain("; guessed: value wait, the only column of numbers (--value takes another)\n");
   expect(readFileSync(byType.file, "utf8")).toContain("value wait, the only column of numbers");
   const asked = await plot("asked.svg", ["--unit", "requests", "--value", "wait"], rows);
   expect(asked.stderr).not.toContain("guessed");
