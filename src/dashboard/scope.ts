@@ -6,8 +6,9 @@ import { Ids } from "./masked.ts";
 import type { DashboardSettings } from "./options.ts";
 import type { ProcessEntry } from "./protocol.ts";
 
-/** The registry is read at most this often, however many pages are open. */
-const REGISTRY_MS = 5000;
+/** The registry is read at most this often, however many pages are open, and so that it takes a twentieth of the time. */
+const REGISTRY_MS = 250;
+const REGISTRY_SHARE = 20;
 
 /** A structure of the registry under the short id by which the page names it. */
 export interface Listed extends RegisteredStructure {
@@ -22,6 +23,7 @@ export class Scope {
   readonly ids: Ids;
   #registry: Promise<Registry> | undefined;
   #readMs = Number.NEGATIVE_INFINITY;
+  #keptMs = REGISTRY_MS;
   #listed = new Map<string, Listed>();
   readonly #opened = new Map<string, Opened<unknown>>();
 
@@ -32,12 +34,13 @@ export class Scope {
     this.ids = new Ids(settings.masksIds);
   }
 
-  /** The registry, at most 5 s old. */
+  /** The registry, at most 250 ms old, or twenty times as long as reading it takes. */
   registry(): Promise<Registry> {
     const nowMs = this.store.monotonic();
-    if (!this.#registry || nowMs - this.#readMs > REGISTRY_MS) {
+    if (!this.#registry || nowMs - this.#readMs > this.#keptMs) {
       this.#readMs = nowMs;
       const reading = readRegistry(this.store).then((registry) => {
+        this.#keptMs = Math.max(REGISTRY_MS, REGISTRY_SHARE * (this.store.monotonic() - nowMs));
         this.#listed = new Map(registry.structures.map((each) => [idOf(each), { ...each, id: idOf(each) }]));
         return registry;
       });

@@ -48,6 +48,19 @@ export function seconds(ms: number, labels: Record<string, string>): Sample[] {
   return Number.isFinite(ms) ? [{ value: ms / 1000, labels }] : [];
 }
 
+const SPAN_UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1000, "s"],
+] as const;
+
+/** The length of a window as a label: "1m", "90s", "250ms". */
+export function spanLabel(ms: number): string {
+  const [unitMs, unit] = SPAN_UNITS.find(([unitMs]) => ms % unitMs === 0) ?? [1, "ms"];
+  return `${ms / unitMs}${unit}`;
+}
+
 /** Identifies a sample within its metric. */
 export function sampleKey({ part, labels }: Sample): string {
   return JSON.stringify([part, ...Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);

@@ -2,7 +2,6 @@ import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { checkStore, placed } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { onStructure, structuresOf } from "../structures.ts";
-import { type Duration, durationMs } from "../time.ts";
 import { Election } from "./election.ts";
 import { allKinds, type Kind } from "./kinds.ts";
 import type { MetricsSource } from "./metric.ts";
@@ -17,18 +16,12 @@ export interface RegisterAllOptions {
    * so that sums are right. "every": each process; aggregate with `max by (name)`. "none": no process, and no request is sent.
    */
   fleet?: "elected" | "every" | "none" | undefined;
-  /**
-   * At least the time between two collections; default "1m". An elected process that is not asked for so long is replaced.
-   * Until then its numbers are missing.
-   */
-  scrapeInterval?: Duration | undefined;
   /** Names of each kind of structure with labels of their own; default 100. The counts of all others share `_other`. */
   maxNames?: number | undefined;
   /** The window, the percentiles and the histogram's boundaries of series. */
   series?: SeriesSourceOptions | undefined;
 }
 
-const MAX_SCRAPE_INTERVAL_MS = 3_600_000;
 const MAX_NAMES = 10_000;
 const registered = new WeakMap<Store, MetricsSource>();
 
@@ -55,21 +48,20 @@ export function registerAll(store: Store, options: RegisterAllOptions = {}): Met
 type Settings = ReturnType<typeof settingsOf>;
 
 function settingsOf(options: RegisterAllOptions) {
-  checkKnown(options, ["fleet", "scrapeInterval", "maxNames", "series"]);
-  const { fleet = "elected", scrapeInterval = "1m", maxNames = 100, series = {} } = options;
+  checkKnown(options, ["fleet", "maxNames", "series"]);
+  const { fleet = "elected", maxNames = 100, series = {} } = options;
   if (fleet !== "elected" && fleet !== "every" && fleet !== "none")
     throw argumentError("fleet", fleet, '"elected", "every" or "none"');
   return {
     fleet,
-    scrapeIntervalMs: durationMs("scrapeInterval", scrapeInterval, 1000, MAX_SCRAPE_INTERVAL_MS),
     maxNames: wholeNumber("maxNames", maxNames, 1, MAX_NAMES),
     series: seriesSettings(series, "series"),
   };
 }
 
-function sourceOf(store: Store, { fleet, scrapeIntervalMs, maxNames, series }: Settings): MetricsSource {
+function sourceOf(store: Store, { fleet, maxNames, series }: Settings): MetricsSource {
   const kinds = allKinds(maxNames, series);
-  const election = fleet === "elected" ? new Election(store, scrapeIntervalMs) : undefined;
+  const election = fleet === "elected" ? new Election(store) : undefined;
   const attach = (structure: object) => {
     for (const kind of kinds) if (kind.is(structure)) kind.attach?.(structure);
   };

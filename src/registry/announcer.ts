@@ -1,3 +1,5 @@
+import { endsWithRequest } from "../async/of-request.ts";
+import { idleTimeout } from "../async/timers.ts";
 import { CONFLICT_MS } from "../generated/layouts/registry.ts";
 import type { Store } from "../store/contract.ts";
 import { warn } from "../warn.ts";
@@ -8,8 +10,11 @@ import { processId, thisProcess } from "./this-process.ts";
 
 /** The process announces its structures together, once in this time, in ms. */
 const PERIOD_MS = 60_000;
-/** A new structure is announced this long after it was made, so that short programs announce nothing. */
-const FIRST_MS = 5000;
+/**
+ * A new structure is announced this long after it was made, with the calls of that time or, if there are none, by itself.
+ * So people see it at once, and programs that end earlier announce nothing.
+ */
+const FIRST_MS = 200;
 /** About the length of one announcement, which holds some thousand structures. Others follow with the next one. */
 const MAX_LENGTH = 262_144;
 
@@ -44,6 +49,7 @@ export class Announcer {
   #nextMs = Number.POSITIVE_INFINITY;
   /** When all are due. */
   #allMs = Number.NEGATIVE_INFINITY;
+  #isTimed = false;
 
   constructor(structures: LiveStructures) {
     this.structures = structures;
@@ -55,10 +61,17 @@ export class Announcer {
     this.#nextMs = Math.min(this.#nextMs, nowMs + FIRST_MS);
   }
 
-  /** Adds an announcement to the calls of this turn, if one is due. Never throws, and costs one look at the clock. */
+  /**
+   * Adds an announcement to the calls of this turn, if one is due. A new structure gets one of its own if no calls follow.
+   * Never throws, and costs one look at the clock.
+   */
   ride(store: Store): void {
     const nowMs = store.monotonic();
-    if (nowMs < this.#nextMs) return;
+    if (nowMs < this.#nextMs) {
+      const isForNew = !(this.#nextMs >= this.#allMs) || this.#allMs === Number.NEGATIVE_INFINITY;
+      if (isForNew && !this.#isTimed) this.#rideLater(store, this.#nextMs - nowMs);
+      return;
+    }
     const isForAll = nowMs >= this.#allMs;
     const lastMs = (each: LiveStructure) => this.#announced.get(each) ?? Number.NEGATIVE_INFINITY;
     const isNew = (each: LiveStructure) => !this.#announced.has(each);
@@ -76,6 +89,16 @@ export class Announcer {
     const [base, locks] = basesOf(store);
     this.#announce(store, base, sent, ({ kind }) => !isLock(kind));
     this.#announce(store, locks, sent, ({ kind }) => isLock(kind));
+  }
+
+  /** Where a process ends with its request, a timer would not be called. */
+  #rideLater(store: Store, ms: number): void {
+    this.#isTimed = true;
+    if (endsWithRequest) return;
+    idleTimeout(() => {
+      this.#isTimed = false;
+      this.ride(store);
+    }, ms);
   }
 
   #announce(store: Store, base: string, sent: LiveStructure[], isOfTable: (each: LiveStructure) => boolean): void {

@@ -51,7 +51,7 @@ export interface Registry {
 
 /**
  * Lists the structures and processes that use a store, of the whole cluster, also those that are idle now. Structures of
- * stores with `registry: false` are missing, and so are processes that were younger than 5 s. Foreign entries are left out.
+ * stores with `registry: false` are missing, and so are processes that ended within 200 ms. Foreign entries are left out.
  * Rejects as `store.run` does. Cost: one round trip for 500 entries of each of four tables.
  */
 export async function readRegistry(store: Store): Promise<Registry> {

@@ -3,7 +3,7 @@ import { Answers } from "../../src/dashboard/answers.ts";
 import { dashboardSettings } from "../../src/dashboard/options.ts";
 import { Scope } from "../../src/dashboard/scope.ts";
 import { streamOf } from "../../src/dashboard/stream.ts";
-import { memoryStore } from "../../src/entries/index.ts";
+import { Lock, memoryStore } from "../../src/entries/index.ts";
 
 type Chunks = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -28,4 +28,14 @@ it("a page that does not read is not written to, and goes on when it reads again
   expect(await readyIn(stalled)).toBeLessThanOrEqual(3);
   expect((await stalled.read()).done).toBe(false);
   await stalled.cancel();
+});
+
+it("a new structure is reported between two ticks", async () => {
+  const store = memoryStore();
+  const answers = new Answers(new Scope(store, dashboardSettings({})));
+  const chunks = streamOf(answers, [], 1000, 3_600_000).getReader();
+  expect(new TextDecoder().decode((await chunks.read()).value)).toMatch(/^event: health/);
+  await new Lock(store, "new").inspect();
+  expect(new TextDecoder().decode((await chunks.read()).value)).toMatch(/^event: changed/);
+  await chunks.cancel();
 });

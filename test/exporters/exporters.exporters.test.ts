@@ -44,8 +44,8 @@ const EXPECTED = [
   ["oriel_window_response_time_mean_seconds", { name: "pay" }, 0.25],
   ["oriel_window_response_time_min_seconds", { name: "pay" }, 0.1],
   ["oriel_window_response_time_max_seconds", { name: "pay" }, 0.4],
-  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "50" }, 0.25],
-  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "99.9" }, 0.3997],
+  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "50", span: "10s" }, 0.25],
+  ["oriel_window_response_time_percentile_seconds", { name: "pay", percentile: "99.9", span: "10s" }, 0.3997],
 ] as const;
 
 interface Parsed {
@@ -138,7 +138,7 @@ describe("Prometheus", () => {
       samples.find((each) => metric.test(each.metric) && matches(each.labels, { fleet: "shop", name, ...more }))?.value;
     expect(sample(/fleet_response_time_max_seconds/, "__other")).toBe(0.25);
     for (const percentile of ["50", "90", "99"])
-      expect(sample(/percentile_seconds/, "__other", { percentile })).toBe(0.25);
+      expect(sample(/percentile_seconds/, "__other", { percentile, span: "1m" })).toBe(0.25);
     expect(sample(/calls_total/, "_other", { outcome: "denied" })).toBe(2);
     expect(sample(/calls_total/, "__other", { outcome: "success" })).toBe(1);
     expect(sample(/oriel_response_time_seconds_sum/, "__other")).toBe(0.25);

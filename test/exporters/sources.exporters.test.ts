@@ -134,9 +134,9 @@ test("a series: a histogram of this process's values, and count, extremes and qu
     'oriel_fleet_series_mean{name="latency"}': 4,
     'oriel_fleet_series_min{name="latency"}': 1,
     'oriel_fleet_series_max{name="latency"}': 9,
-    'oriel_fleet_series_percentile{name="latency",percentile="50"}': 3.5,
-    'oriel_fleet_series_percentile{name="latency",percentile="90"}': expect.closeTo(7, 5),
-    'oriel_fleet_series_percentile{name="latency",percentile="99"}': expect.any(Number),
+    'oriel_fleet_series_percentile{name="latency",percentile="50",span="30s"}': 3.5,
+    'oriel_fleet_series_percentile{name="latency",percentile="90",span="30s"}': expect.closeTo(7, 5),
+    'oriel_fleet_series_percentile{name="latency",percentile="99",span="30s"}': expect.any(Number),
     oriel_exporter_failed_sources: 0,
   });
   await series.close();

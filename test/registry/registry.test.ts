@@ -14,9 +14,18 @@ import {
 import { Semaphore } from "../../src/entries/structures/semaphore.ts";
 import { type RegisteredProcess, type RegisteredStructure, readRegistry } from "../../src/registry/read-registry.ts";
 import { thisProcess } from "../../src/registry/this-process.ts";
+import type { Store } from "../../src/store/contract.ts";
 import { call, SCENES } from "./scenes.ts";
 
 afterEach(() => vi.restoreAllMocks());
+
+/** The structures of each announcement. */
+const announcementsOf = (runs: { mock: { calls: Parameters<Store["run"]>[] } }) =>
+  runs.mock.calls.flatMap(([operation, , input]) =>
+    operation.name === "registry/announce"
+      ? [(input as { structures: { field: string }[] }).structures.map(({ field }) => field)]
+      : [],
+  );
 
 describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
   test("lists each kind with its name, settings, version and process", async () => {
@@ -38,7 +47,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
     ];
     await call(store);
     expect((await readRegistry(store)).structures).toEqual([]);
-    clock.nowMs += 5000;
+    clock.nowMs += 200;
     await call(store);
     const { structures, processes, nowMs } = await readRegistry(store);
     expect(structures.map(({ kind, name }) => [kind, name])).toEqual([
@@ -90,16 +99,11 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
     expect(made).toHaveLength(11);
   });
 
-  test("announces each structure once a minute, with other calls, and new ones after 5 s", async () => {
+  test("announces each structure once a minute, with other calls, and new ones after 200 ms", async () => {
     const { clock, open } = await SCENES[name]!();
     const store = await open();
     const runs = vi.spyOn(store, "run");
-    const announced = () =>
-      runs.mock.calls.flatMap(([operation, , input]) =>
-        operation.name === "registry/announce"
-          ? [(input as { structures: { field: string }[] }).structures.map(({ field }) => field)]
-          : [],
-      );
+    const announced = () => announcementsOf(runs);
     const queue = new DelayQueue(store, "a");
     const calls = async (stepsMs: number[]) => {
       for (const stepMs of stepsMs) {
@@ -108,13 +112,26 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     };
-    await calls([0, 4999]);
+    await calls([0, 199]);
     expect(announced()).toEqual([]);
     await calls([1, 1, 30_000, 29_000]);
     expect(announced()).toEqual([['DelayQueue "a"']]);
+    await calls([1000]);
     const second = new DelayQueue(store, "b");
-    await calls([1000, 3999, 1]);
+    await calls([198, 1, 1]);
     expect(announced()).toEqual([['DelayQueue "a"'], ['DelayQueue "a"'], ['DelayQueue "b"']]);
     expect(second.name).toBe("b");
+  });
+
+  test("announces a new structure by itself if no call follows its first, and nothing without a call", async () => {
+    const { clock, open } = await SCENES[name]!();
+    const store = await open();
+    const runs = vi.spyOn(store, "run");
+    const queue = new DelayQueue(store, "alone");
+    await queue.counts();
+    clock.nowMs += 200;
+    await expect.poll(() => announcementsOf(runs), { timeout: 60_000 }).toEqual([['DelayQueue "alone"']]);
+    expect(runs.mock.calls.map(([{ name }]) => name)).toEqual([expect.stringContaining("queue"), "registry/announce"]);
+    await store.close();
   });
 });

@@ -35,7 +35,7 @@ const NAME = "oriel-demo:latency-ms";
 const LIVE_SPAN_MS = 10_000;
 const KEPT_MS = 3_600_000;
 /** Structures announce themselves this long after they were made. */
-const ANNOUNCED_AFTER_MS = 5000;
+const ANNOUNCED_AFTER_MS = 200;
 
 export function demoOptions({
   seconds,

@@ -44,7 +44,7 @@ export async function ls(pattern: string | undefined, typed: LsTyped, streams: S
 }
 
 export const EMPTY = `The registry lists nothing. Possible reasons:
-- No process has been older than 5 s at a call. Younger ones announce nothing.
+- No process has lived for 0.2 s after it made a structure. Such processes announce nothing.
 - The processes open their stores with \`registry: false\`.
 - The processes use another prefix (--prefix), or another server or database.
 - The processes use a version of oriel that has no registry.

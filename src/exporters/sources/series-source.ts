@@ -1,9 +1,9 @@
 import { argumentError, checkKnown } from "../../errors.ts";
 import { placed } from "../../place.ts";
 import { tap } from "../../structures.ts";
-import type { Duration } from "../../time.ts";
+import { type Duration, durationMs } from "../../time.ts";
 import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
-import type { MetricInfo, MetricsSource, Sample } from "../metric.ts";
+import { type MetricInfo, type MetricsSource, type Sample, spanLabel } from "../metric.ts";
 import { Names } from "../names.ts";
 import { checkPercentiles } from "../options.ts";
 import { together } from "../together.ts";
@@ -119,7 +119,9 @@ export function seriesWindow(
         finite(stats.mean),
         finite(stats.min),
         finite(stats.max),
-        percentiles.flatMap((each) => finite(stats.percentiles[each], { percentile: `${each}` })),
+        percentiles.flatMap((each) =>
+          finite(stats.percentiles[each], { percentile: `${each}`, span: spanLabel(durationMs("span", span)) }),
+        ),
       ];
     },
   };

@@ -1,5 +1,5 @@
 import type { MetricView } from "../../metrics/metric-view.ts";
-import { type MetricInfo, nameLabel, type Sample, seconds } from "../metric.ts";
+import { type MetricInfo, nameLabel, type Sample, seconds, spanLabel } from "../metric.ts";
 
 const PER_SECOND = {
   success: "successesPerSecond",
@@ -53,8 +53,9 @@ export function viewSamples(views: readonly NamedView[], percentiles: readonly n
     of(({ view }, name) => seconds(view.success() > 0 ? view.meanLatencyMs() : Number.NaN, { name })),
     of(({ view }, name) => seconds(Number.isFinite(view.maxLatencyMs()) ? view.minLatencyMs() : Number.NaN, { name })),
     of(({ view }, name) => seconds(view.maxLatencyMs(), { name })),
-    of(({ percentilesMs }, name) =>
-      percentilesMs.flatMap((ms, i) => seconds(ms, { name, percentile: `${percentiles[i]}` })),
-    ),
+    of(({ view, percentilesMs }, name) => {
+      const span = spanLabel(view.intervalMs);
+      return percentilesMs.flatMap((ms, i) => seconds(ms, { name, percentile: `${percentiles[i]}`, span }));
+    }),
   ];
 }

@@ -24,7 +24,7 @@ import { Sqlite } from "../../drain/sql/clients.ts";
  */
 const [url = "", process = ""] = globalThis.process.argv.slice(2);
 const store = redisStore(url);
-const metrics = registerAll(store, { scrapeInterval: "5s", series: { span: "30m" } });
+const metrics = registerAll(store, { series: { span: "30m" } });
 
 const policies = [
   fixedWindow({ limit: 3, span: "1h", name: "hourly" }),

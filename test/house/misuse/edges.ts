@@ -137,7 +137,7 @@ export const EDGES: Record<string, Subject> = {
     called: oriel.registerAll,
     right: (store) => [
       store,
-      { fleet: "every", scrapeInterval: "1m", maxNames: 5, series: { span: 1000, percentiles: [99], buckets: [1, 2] } },
+      { fleet: "every", maxNames: 5, series: { span: 1000, percentiles: [99], buckets: [1, 2] } },
     ],
   },
   recordHistory: {

@@ -29,11 +29,7 @@ export function emptyState({ structures, health }: PageOverview): HTMLElement {
     "div",
     {},
     h("h2", {}, "No structures yet"),
-    h(
-      "p",
-      {},
-      "Each process announces its structures some seconds after it first uses them. Run this, and keep the process running:",
-    ),
+    h("p", {}, "Each process announces its structures at its first call. Run this, and keep the process running:"),
     h("pre", { tabindex: "0" }, h("code", {}, EXAMPLE)),
     h(
       "p",
