@@ -1,7 +1,8 @@
 import { endsWithRequest } from "../async/of-request.ts";
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { newerOf } from "./format/layout.ts";
+import { Calendar } from "./buckets.ts";
+import { extendsLayout, newerOf, withZoneOf, zoneOf } from "./format/layout.ts";
 import { look } from "./steps/look.ts";
 import { shape } from "./steps/shape.ts";
 import { agree } from "./steps/shard.ts";
@@ -10,7 +11,8 @@ export interface Shaped {
   readonly store: Store;
   readonly keys: readonly string[];
   readonly shapeKey: string;
-  readonly layout: string;
+  /** It names the time zone as the counter does, once that is known. */
+  layout: string;
 }
 
 /**
@@ -46,15 +48,19 @@ export class Agreement {
   }
 
   async #ask(): Promise<void> {
-    const { store, keys, shapeKey, layout } = this.#shaped;
-    if (await store.run(shape, shapeKey, { layout, use: "count" })) return;
+    const { store, keys, shapeKey } = this.#shaped;
+    if (await inItsZone(this.#shaped, () => store.run(shape, shapeKey, { layout: this.#shaped.layout, use: "count" })))
+      return;
     const looks = await Promise.all(keys.map((key) => store.run(look, key, null)));
-    let newest = layout;
+    for (const { layout: own } of looks) adoptZone(this.#shaped, own);
+    let newest = this.#shaped.layout;
     for (const { layout: own } of looks) {
       agree(own, newest, true);
       newest = newerOf(own, newest);
     }
-    await store.run(shape, shapeKey, { layout: newest, use: "make" });
+    await inItsZone(this.#shaped, () =>
+      store.run(shape, shapeKey, { layout: withZoneOf(newest, this.#shaped.layout), use: "make" }),
+    );
   }
 }
 
@@ -66,6 +72,43 @@ function beforeAnyCount(error: unknown): unknown {
 }
 
 /** Before a read or a drain: rejects with MISMATCH unless the counter's layout is this one or an older one. */
-export async function checkLayout({ store, shapeKey, layout }: Shaped, signal?: AbortSignal): Promise<void> {
-  await store.run(shape, shapeKey, { layout, use: "look" }, { signal });
+export async function checkLayout(shaped: Shaped, signal?: AbortSignal): Promise<void> {
+  const { store, shapeKey } = shaped;
+  await inItsZone(shaped, () => store.run(shape, shapeKey, { layout: shaped.layout, use: "look" }, { signal }));
+}
+
+/**
+ * Runs work with the layout, and once more if it met the same layout under another name of its time zone: names of one
+ * zone are as good as each other, but the counter keeps the first.
+ */
+export async function inItsZone<T>(shaped: Shaped, work: () => Promise<T>): Promise<T> {
+  const { layout } = shaped;
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OrielError) || error.code !== "MISMATCH") throw error;
+    await adoptStoredZone(shaped);
+    if (shaped.layout === layout) throw error;
+    return work();
+  }
+}
+
+/** Names the time zone as the stored layout does, if that is the only difference. */
+export async function adoptStoredZone(shaped: Shaped): Promise<void> {
+  const { layout } = await shaped.store.run(look, shaped.shapeKey, null);
+  adoptZone(shaped, layout);
+}
+
+/** Names the time zone as `stored` does, if that is the only difference. */
+function adoptZone(shaped: Shaped, stored: string | undefined): void {
+  const { layout } = shaped;
+  if (stored === undefined || stored === layout || stored.split("|").length < 5) return;
+  const named = withZoneOf(layout, stored);
+  const isLike = named === stored || extendsLayout(named, stored) || extendsLayout(stored, named);
+  if (!isLike || named === layout) return;
+  try {
+    if (new Calendar(zoneOf(layout)).isSameAs(new Calendar(zoneOf(stored)))) shaped.layout = named;
+  } catch {
+    // This runtime does not know the stored zone, so nobody can say that it is the same.
+  }
 }

@@ -6,6 +6,8 @@ export type BucketName = keyof typeof MINUTES;
 const BUCKETS = Object.keys(MINUTES) as BucketName[];
 const MINUTE_MS = 60_000;
 const MAX_REMEMBERED = 4096;
+const WEEK_MINUTES = 10_080;
+const LAST_COMPARED_MINUTE = Date.UTC(2040, 0) / MINUTE_MS;
 
 /** The bucket names in order from fine to coarse, without duplicates. Throws ARGUMENT. */
 export function checkBuckets(buckets: unknown): BucketName[] {
@@ -58,6 +60,27 @@ export class Calendar {
 
   #dateOf(minute: number): number {
     return Math.floor((minute + this.#offset(minute)) / 1440);
+  }
+
+  /**
+   * True if both zones have had, and will have by the rules of this runtime, the same local time in each minute from 1970
+   * to 2040. So names of one zone are the same, whatever the runtime knows about names. Cost: some ten ms.
+   */
+  isSameAs(other: Calendar): boolean {
+    const isSameAt = (minute: number) => this.#offset(minute) === other.#offset(minute);
+    for (let minute = 0; minute < LAST_COMPARED_MINUTE; minute += WEEK_MINUTES) {
+      if (!isSameAt(minute)) return false;
+      // Clocks change at most once in a week. Those of both zones change in the same minute.
+      let [before, after] = [minute, minute + WEEK_MINUTES];
+      if (this.#offset(before) === this.#offset(after)) continue;
+      while (after - before > 1) {
+        const between = Math.floor((before + after) / 2);
+        if (this.#offset(between) === this.#offset(minute)) before = between;
+        else after = between;
+      }
+      if (!isSameAt(before) || !isSameAt(after)) return false;
+    }
+    return true;
   }
 
   /** How many minutes local time is ahead of UTC. */

@@ -115,11 +115,20 @@ export class Counters<Dimension extends string = string> {
     this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });
     const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
     const agreement = new Agreement(this.#place);
-    const each = { store, layout, agreement, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
+    const each = {
+      store,
+      shaped: this.#place,
+      agreement,
+      replicas,
+      now: store.monotonic,
+      pause: timers.pause,
+      onLost,
+      onCounted,
+    };
     this.#producers = keys.map((key) => new Beside(() => new Producer({ ...each, key, pending: this.#pending })));
     this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
-    const shape = { dimensions: first, buckets, timeZone, shards };
-    register(store, "Counters", name, this, shape, { addedDimensions, replicas });
+    const shape = { dimensions: first, buckets, shards };
+    register(store, "Counters", name, this, shape, { timeZone, addedDimensions, replicas });
   }
 
   /**

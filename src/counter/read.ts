@@ -1,7 +1,7 @@
 import { didYouMean } from "../did-you-mean.ts";
 import { argumentError, checkKnown, corruptError, OrielError, show } from "../errors.ts";
 import { instantMs } from "../time.ts";
-import { checkLayout, type Shaped } from "./agreement.ts";
+import { checkLayout, inItsZone, type Shaped } from "./agreement.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./format/field.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
@@ -64,9 +64,12 @@ export async function readRows(
   query: RowsQuery,
   { table, bigint }: Pick<CountersQuery, "table" | "bigint">,
 ): Promise<CounterRow<string, number | bigint>[]> {
-  const { store, keys, layout, shape } = place;
-  const reads = keys.map((key) => readShard(store, key, layout, "whole"));
-  const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
+  const { store, keys, shape } = place;
+  const shards = await inItsZone(place, async () => {
+    const reads = keys.map((key) => readShard(store, key, place.layout, "whole"));
+    const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
+    return shards;
+  });
   const inTable = await table?.read(shape, query);
   const ledger = new Map(inTable?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
   const sums = new Map<string, OrderedRow>();
@@ -80,7 +83,8 @@ export async function readRows(
     const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};
     // The table was read later and may have more. Then the store has acknowledged it by now.
     const hasDrained = async () =>
-      isDrained(read, last, nonce) || isDrained(await readShard(store, keys[shard]!, layout, "whole"), last, nonce);
+      isDrained(read, last, nonce) ||
+      isDrained(await readShard(store, keys[shard]!, place.layout, "whole"), last, nonce);
     if (table && (last < acknowledged || !(await hasDrained())))
       throw new OrielError(
         "DIVERGED",

@@ -24,7 +24,7 @@ export interface SourcedEvent {
 export class Sources {
   readonly #store: Store;
   readonly #keys: readonly string[];
-  readonly #layout: string;
+  readonly #shaped: Shaped;
   readonly #agreement: Agreement;
   readonly #options: RunOptions;
   readonly #onCounted: ((rows: Uint8Array) => void) | undefined;
@@ -33,18 +33,13 @@ export class Sources {
   readonly #turns = new Map<string, Promise<unknown>>();
 
   /** `onCounted`: receives the rows of each counted batch. Never throws. */
-  constructor(
-    { store, keys, layout }: Shaped,
-    agreement: Agreement,
-    replicas: number,
-    onCounted?: (rows: Uint8Array) => void,
-  ) {
-    this.#store = store;
+  constructor(shaped: Shaped, agreement: Agreement, replicas: number, onCounted?: (rows: Uint8Array) => void) {
+    this.#store = shaped.store;
     this.#agreement = agreement;
     this.#onCounted = onCounted;
     this.#options = replicas > 0 ? { replicas } : {};
-    this.#keys = keys;
-    this.#layout = layout;
+    this.#keys = shaped.keys;
+    this.#shaped = shaped;
   }
 
   /** Counts the batches of one source one after another. */
@@ -87,7 +82,7 @@ export class Sources {
       const left = events.filter(({ offset }) => offset > before);
       if (left.length === 0) return;
       const after = left.at(-1)!.offset;
-      const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
+      const addition = { layout: this.#shaped.layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
       const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
       // An invalid value would be sent back and refused in an endless loop.
       if (!isCounted && !PLACE.test(place))

@@ -1,3 +1,4 @@
+import { adoptStoredZone } from "../counter/agreement.ts";
 import { Counters, placeOf } from "../counter/counters.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
 import type { ReadPlace } from "../counter/read.ts";
@@ -95,6 +96,7 @@ export class CountersDoctor {
   }
 
   async #diagnose(): Promise<ShardDiagnosis[]> {
+    await adoptStoredZone(this.#place);
     const seen = await this.#see(this.#place.keys.map((_, shard) => shard));
     return seen.map((one) => diagnose(one, this.#place.layout));
   }

@@ -1,3 +1,4 @@
+import { adoptStoredZone } from "../counter/agreement.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { look } from "../counter/steps/look.ts";
@@ -14,7 +15,9 @@ export interface LayoutDiagnosis {
   note: string;
 }
 
-export async function diagnoseLayout({ store, shapeKey: key, layout }: ReadPlace): Promise<LayoutDiagnosis> {
+export async function diagnoseLayout(place: ReadPlace): Promise<LayoutDiagnosis> {
+  await adoptStoredZone(place);
+  const { store, shapeKey: key, layout } = place;
   const { type, layout: own } = await store.run(look, key, null);
   const found = { key, layout: own };
   if (type !== "none" && (type !== "hash" || own === undefined))

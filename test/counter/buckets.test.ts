@@ -61,3 +61,19 @@ test("invalid names are refused", () => {
   );
   expect(checkBuckets(["day", "minute", "day"])).toEqual(["minute", "day"]);
 });
+
+test.each([
+  ["Asia/Kolkata", "Asia/Calcutta", true],
+  ["Europe/Kiev", "europe/kiev", true],
+  ["UTC", "Etc/Zulu", true],
+  ["Europe/Berlin", "Europe/Vienna", false], // until 1980
+  ["Europe/Berlin", "Europe/London", false],
+  ["Asia/Kolkata", "Asia/Kathmandu", false], // until 1986
+  ["America/New_York", "America/Toronto", false], // 1974
+  ["America/Los_Angeles", "America/Tijuana", false],
+  ["Australia/Sydney", "Australia/Lord_Howe", false],
+  ["Africa/Casablanca", "Africa/El_Aaiun", false], // until 1976
+])("%s and %s have the same buckets: %s", (one, other, isSame) => {
+  expect(new Calendar(one).isSameAs(new Calendar(other))).toBe(isSame);
+  expect(new Calendar(other).isSameAs(new Calendar(one))).toBe(isSame);
+});

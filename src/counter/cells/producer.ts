@@ -3,7 +3,7 @@ import { endsWithRequest } from "../../async/of-request.ts";
 import { OrielError } from "../../errors.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock } from "../../time.ts";
-import type { Agreement } from "../agreement.ts";
+import type { Agreement, Shaped } from "../agreement.ts";
 import { failoverTimes } from "../format/constants.ts";
 import { add } from "../steps/add.ts";
 import { Batch } from "./batch.ts";
@@ -18,7 +18,7 @@ const PAUSE_MS = 100;
 export interface ProducerOptions {
   store: Store;
   key: string;
-  layout: string;
+  shaped: Shaped;
   agreement: Agreement;
   replicas: number;
   now: Clock;
@@ -128,10 +128,10 @@ export class Producer implements OneAtATime {
 
   /** Only reads. A call that may itself count the batch again would not prove that the server kept it. */
   async #recall({ number }: UnconfirmedBatch): Promise<void> {
-    const { store, key, layout, now } = this.#options;
+    const { store, key, shaped, now } = this.#options;
     try {
       const sentAtMs = now();
-      const { place } = await store.run(add, key, { ...LOOK, layout, mark: this.#mark });
+      const { place } = await store.run(add, key, { ...LOOK, layout: shaped.layout, mark: this.#mark });
       if (Number(place) >= number) this.#unconfirmed.confirm(Number(place), sentAtMs);
       else await this.#resend(Number(place), { number: number + 1, before: number });
     } catch {
@@ -183,13 +183,13 @@ export class Producer implements OneAtATime {
 
   /** Sends a batch, and before it everything that the server lost. `from`: the mark's last known value. */
   async #give(batch: UnconfirmedBatch, from = batch.before): Promise<void> {
-    const { store, key, layout, replicas, now } = this.#options;
+    const { store, key, shaped, replicas, now } = this.#options;
     const { number, total, rows } = batch;
     for (let before = from; ; ) {
       // Any other value is compared with the mark. A missing mark may also be one that was deleted.
       if (before === 0 && this.#isLongAgo()) this.#giveUp();
       const marks = { mark: this.#mark, before: placeOf(before), after: `${number}` };
-      const addition = { layout, ...marks, total, rows, again: batch.where ?? "" };
+      const addition = { layout: shaped.layout, ...marks, total, rows, again: batch.where ?? "" };
       const sentAtMs = now();
       const added = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
       const { isCounted, place } = added;

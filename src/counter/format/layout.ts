@@ -1,7 +1,7 @@
 import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 import type { BucketName } from "../buckets.ts";
-import { escapeValue } from "./field.ts";
+import { escapeValue, readValues } from "./field.ts";
 
 export const MAX_SHARDS = 1024;
 const FORMAT = 1;
@@ -9,6 +9,7 @@ const FORMAT = 1;
 const ADDED = "+";
 /** Parts of a layout's text before the dimensions: format, shards, finest bucket, time zone. */
 const BEFORE_DIMENSIONS = 4;
+const ZONE_AT = 3;
 
 /** The keys of all shards, `<prefix>{<name>:<tag>}:counts`. */
 export function shardKeys(store: Store, name: string, shards: number): string[] {
@@ -35,6 +36,20 @@ export function layoutText(
 /** Whether a layout equals the older one plus added dimensions. The twin of lua/counter/shard.lua. */
 export function extendsLayout(layout: string, older: string): boolean {
   return layout.startsWith(`${older}|${ADDED}`);
+}
+
+/** The name of a layout's time zone. */
+export function zoneOf(layout: string): string {
+  return readValues(`|${layout}`)[ZONE_AT]!;
+}
+
+/** The layout with the time zone of another one. */
+export function withZoneOf(layout: string, other: string): string {
+  const zone = other.split("|")[ZONE_AT]!;
+  return layout
+    .split("|")
+    .map((part, i) => (i === ZONE_AT ? zone : part))
+    .join("|");
 }
 
 /** The newer one of two compatible layouts. */

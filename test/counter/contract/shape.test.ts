@@ -4,6 +4,7 @@ import type { CountersOptions } from "../../../src/counter/options.ts";
 import { look } from "../../../src/counter/steps/look.ts";
 import { setAside } from "../../../src/counter/steps/set-aside.ts";
 import { shape } from "../../../src/counter/steps/shape.ts";
+import { CountersDoctor } from "../../../src/drain/doctor.ts";
 import { DrainService } from "../../../src/drain/drain-service.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
@@ -75,6 +76,47 @@ overMatrix("counters", (name, open) =>
       });
       await Promise.all(tries);
       expect(accepted).toEqual([]);
+    });
+
+    test.each([
+      ["Asia/Kolkata", "Asia/Calcutta"],
+      ["Asia/Calcutta", "asia/kolkata"],
+      ["Europe/Kiev", "EUROPE/KIEV"],
+      ["UTC", "utc"],
+      ["UTC", "Etc/UTC"],
+      ["GMT", "UTC"],
+      ["Etc/Zulu", "UTC"],
+      ["Europe/Berlin", "europe/berlin"],
+      ["America/Argentina/Buenos_Aires", "America/Buenos_Aires"],
+      ["Etc/GMT+5", "etc/gmt+5"],
+    ])("%s and %s are one zone: processes count, replay, read, drain and repair together", async (first, second) => {
+      const [one, two] = [first, second].map((timeZone) => counters({ ...OWN, timeZone }));
+      const event = (site: string) => ({ values: { site, lane: "1" }, at: AT });
+      await one!.add(event("a").values, { at: AT });
+      const total = async (each: Counters) => (await each.read()).reduce((sum, { count }) => sum + count, 0);
+      expect(await total(counters({ ...OWN, timeZone: second }))).toBe(1);
+      await Promise.all([two!.add(event("b").values, { at: AT }), two!.addBatch("source", 1, [event("c")])]);
+      expect([await total(one!), await total(two!)]).toEqual([3, 3]);
+      // One added dimension more is still the same zone.
+      const more = counters({ ...OWN, timeZone: second, addedDimensions: ["colour"] });
+      await more.add({ ...event("d").values, colour: "red" }, { at: AT });
+      expect(await total(more)).toBe(4);
+      const sink = new TableSink();
+      const doctor = new CountersDoctor(counters({ ...OWN, timeZone: second, addedDimensions: ["colour"] }), sink);
+      expect(await doctor.layout()).toMatchObject({ verdict: "fits" });
+      expect(new Set((await doctor.diagnose()).map(({ verdict }) => verdict))).toEqual(new Set(["fits"]));
+      const drained = counters({ ...OWN, timeZone: second, addedDimensions: ["colour"] });
+      await new DrainService({ counters: drained, sink }).drainOnce();
+      expect((await drained.read({ table: sink })).reduce((sum, { count }) => sum + count, 0)).toBe(4);
+    });
+
+    test("two processes that start at once with two names of a zone count together", async () => {
+      const pairs = Array.from({ length: 10 }, (_, i) =>
+        ["Asia/Kolkata", "Asia/Calcutta"].map((timeZone) => counters({ ...OWN, timeZone }, `start${i}`)),
+      );
+      const values = { site: "a", lane: "1" };
+      await Promise.all(pairs.flat().map((each) => each.add(values, { at: AT })));
+      for (const [one] of pairs) expect((await one!.read()).map(({ count }) => count)).toEqual([2]);
     });
 
     test("events added while the layout is requested count once, in the correct rows", async () => {
