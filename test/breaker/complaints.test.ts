@@ -8,7 +8,7 @@ const BAD = { isBad: true };
 
 async function inMemory(): Promise<Opened> {
   const clock = { nowMs: START_MS };
-  const store = memoryStore({ clock: () => clock.nowMs });
+  const store = memoryStore({ clock: () => clock.nowMs, registry: false });
   return { store, clock, clear: async () => store.clear(), close: () => store.close() };
 }
 

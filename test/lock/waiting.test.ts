@@ -112,7 +112,7 @@ describe("a message that never arrives", () => {
 describe("over node-redis", () => {
   test("a waiter is notified of the release, does not poll, and is notified again after its connection was cut", async () => {
     const { client, end } = clients["node-redis 6"](stage.server.url);
-    const store = redisStore(client, { deadline: 3000 });
+    const store = redisStore(client, { deadline: 3000, registry: false });
     const held = await stage.lock().tryLock({ lease: "60s" });
     const waits = new Lock(store, "nightly").tryLock({ wait: "20s", lease: "60s" });
     await until("it listens", async () => (await listeners()) === 1);

@@ -15,6 +15,7 @@ import { Semaphore } from "../../src/entries/structures/semaphore.ts";
 import { type RegisteredProcess, type RegisteredStructure, readRegistry } from "../../src/registry/read-registry.ts";
 import { thisProcess } from "../../src/registry/this-process.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { until } from "../harness/until.ts";
 import { call, SCENES } from "./scenes.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -130,7 +131,8 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
     const queue = new DelayQueue(store, "alone");
     await queue.counts();
     clock.nowMs += 200;
-    await expect.poll(() => announcementsOf(runs), { timeout: 60_000 }).toEqual([['DelayQueue "alone"']]);
+    await until("it is announced", () => announcementsOf(runs).length > 0);
+    expect(announcementsOf(runs)).toEqual([['DelayQueue "alone"']]);
     expect(runs.mock.calls.map(([{ name }]) => name)).toEqual([expect.stringContaining("queue"), "registry/announce"]);
     await store.close();
   });

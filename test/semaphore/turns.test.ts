@@ -54,6 +54,7 @@ test("callers that share a signal add one listener to it, and all reject when it
 test("1000 callers of 20 processes are all served, with few requests", async () => {
   const server = await startRedis();
   let acquires = 0;
+  const startMs = performance.now();
   const stores = Array.from({ length: 20 }, () => redisStore(server.url));
   try {
     const semaphores = stores.map((store) => {
@@ -82,8 +83,8 @@ test("1000 callers of 20 processes are all served, with few requests", async () 
     );
     await Promise.all(callers);
     expect(most).toBe(3);
-    // A release wakes one caller of each process.
-    expect(acquires).toBeLessThan(20 * callers.length);
+    // A release wakes one caller of each process, and the first of a process asks again at times.
+    expect(acquires).toBeLessThan(20 * (callers.length + (performance.now() - startMs) / 100));
   } finally {
     await Promise.all(stores.map((store) => store.close()));
     await server.stop();
