@@ -3,7 +3,7 @@
 -- A script: all values are from one instant.
 -- KEYS  the shard
 -- ARGV  (none)
--- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure, each as stored, "-" if it does not exist ·
+-- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure · @rebased, each as stored, "-" if it does not exist ·
 --       then, for each generation from the one after @ack to @cur, at most MAX_LISTED_GENERATIONS: its number, " ", sum,
 --       " ", nonce ("-": none) · then @again. Line feeds within a value are sent as spaces
 -- Cost  O(1), if no batch was sent again
@@ -18,9 +18,9 @@ local function step(k, a, now)
   local kind = redis.call("TYPE", key)
   kind = kind.ok or kind
   if kind ~= "hash" then return kind end
-  local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", "@born", "@pure", "@again")
+  local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", "@born", "@pure", "@rebased", "@again")
   local lines = { kind }
-  for i = 1, 6 do lines[#lines + 1] = line(known[i]) end
+  for i = 1, 7 do lines[#lines + 1] = line(known[i]) end
   local current, acked = tonumber(known[2] or "1"), tonumber(known[3] or "0")
   if current and acked then
     for generation = acked + 1, math.min(current, acked + MAX_LISTED_GENERATIONS) do
@@ -29,5 +29,5 @@ local function step(k, a, now)
       lines[#lines + 1] = number .. " " .. line(found[1]) .. " " .. line(found[2])
     end
   end
-  return table.concat(lines, "\n") .. "\n" .. (known[7] or "")
+  return table.concat(lines, "\n") .. "\n" .. (known[8] or "")
 end

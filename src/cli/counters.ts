@@ -33,6 +33,7 @@ export interface CountersTyped extends ServerTyped {
   drivers: string;
   inDoubt?: string;
   acceptMissing?: boolean;
+  otherIsGone?: boolean;
   setAside?: boolean;
   mendSums?: boolean;
   yes?: boolean;
@@ -126,12 +127,13 @@ function prose(text: string, { stdout }: Streams): string {
   return (width === undefined ? [text] : wrapped(text, width)).map((line) => `${line}\n`).join("");
 }
 
-function repairOptions({ inDoubt, acceptMissing, setAside, mendSums }: CountersTyped): RepairOptions {
+function repairOptions({ inDoubt, acceptMissing, otherIsGone, setAside, mendSums }: CountersTyped): RepairOptions {
   if (inDoubt !== undefined && inDoubt !== "drop" && inDoubt !== "keep")
     throw argumentError("--in-doubt", inDoubt, "drop or keep");
   return {
     ...(inDoubt !== undefined && { inDoubt }),
     acceptMissing: acceptMissing ?? false,
+    otherIsGone: otherIsGone ?? false,
     setAside: setAside ?? false,
     mendSums: mendSums ?? false,
   };
@@ -170,6 +172,7 @@ const NOT_BY_OPTION = /^its |: pass its added dimensions$/;
 function missingOption({ verdict, inDoubt, note }: ShardDiagnosis, typed: CountersTyped): string | undefined {
   if (verdict === "set-back" && inDoubt > 0 && typed.inDoubt === undefined) return "--in-doubt drop or --in-doubt keep";
   if (verdict === "table-behind" && !typed.acceptMissing) return "--accept-missing";
+  if (verdict === "other-counter" && !typed.otherIsGone) return "--other-is-gone, if the other one is no more";
   if (verdict === "sum" && !typed.mendSums) return "--mend-sums";
   const isAside = (verdict === "damaged" || verdict === "other-layout") && !NOT_BY_OPTION.test(note);
   return isAside && !typed.setAside ? "--set-aside" : undefined;

@@ -30,6 +30,9 @@ export interface ShardCounts {
   leftovers: string[];
   /** Unreadable rows of generations that are not acknowledged, and those that `add` has set aside. */
   damaged: DamagedField[];
+  /** When the shard was created, and the ledger of its last repair, as stored. */
+  born: string | undefined;
+  rebased: string | undefined;
   /** The values of the producers' marks. */
   producers: Map<string, string>;
 }
@@ -55,6 +58,8 @@ export async function readShard(
     sums: new Map(),
     leftovers: [],
     damaged: [],
+    born: undefined,
+    rebased: undefined,
     producers: new Map(),
   };
   const fields = new Fields(shard, layout);
@@ -90,7 +95,9 @@ class Fields {
       const field = fields[i]!;
       const value = fields[i + 1]!;
       const kind = field[0];
-      if (field.startsWith("w:")) shard.producers.set(field, value);
+      if (field === "@born") shard.born = value;
+      else if (field === "@rebased") shard.rebased = value;
+      else if (field.startsWith("w:")) shard.producers.set(field, value);
       else if (field.startsWith("@x:")) shard.nonces.set(Number(field.slice(3)) + base, value);
       else if (field.startsWith("@n:")) shard.sums.set(Number(field.slice(3)) + base, value);
       else if (kind === "!") this.#addRow(field.slice(1), field, value, acknowledged, base);

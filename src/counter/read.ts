@@ -6,7 +6,14 @@ import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./format/field.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
 import { CounterRow, type OrderedRow } from "./row.ts";
-import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from "./table.ts";
+import {
+  type CounterShape,
+  type CountRow,
+  type CountTable,
+  isOfOtherShard,
+  type LedgerRow,
+  type RowsQuery,
+} from "./table.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -90,6 +97,11 @@ export async function readRows(
         "DIVERGED",
         `shard ${shard} of ${shape.name} was drained up to generation ${acknowledged}, and the table has ${last}`,
       );
+    if (table && isOfOtherShard(read, ledger.get(shard)))
+      throw new OrielError(
+        "DIVERGED",
+        `shard ${shard} of ${shape.name} was not drained into this table: ${FED_BY_ANOTHER}`,
+      );
     const unread = damaged.filter(({ field, generation }) => !field.startsWith("!") && generation > last);
     if (unread.length > 0) throw damagedRows(keys[shard]!, unread);
     for (const [generation, rows] of counts)
@@ -136,6 +148,9 @@ export function damagedRows(key: string, damaged: readonly DamagedField[]): Orie
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more` : "";
   return corruptError(key, `its field ${show(field)} with the value ${show(value)} is not a count${more}`);
 }
+
+/** What can be the reason if the ledger's last generation is of another shard. */
+export const FED_BY_ANOTHER = "another counter is drained into the table, or Redis lost this one's state";
 
 /** Whether the table's generation came from this store, and not from an earlier state of it that was lost. */
 function isDrained({ acknowledged, nonces }: ShardCounts, generation: number, nonce: string): boolean {

@@ -39,6 +39,29 @@ export interface LedgerRow {
   readonly damaged?: string;
 }
 
+/** When the shard of a ledger's last generation was created, ms by its server; 0 if unknown. A nonce ends with it. */
+export function bornOf(ledger: Pick<LedgerRow, "nonce"> | undefined): number {
+  return Number.parseInt(/-b([0-9a-f]+)$/.exec(ledger?.nonce ?? "")?.[1] ?? "0", 16);
+}
+
+/** When a ledger's last generation was frozen, ms by its server; 0 if unknown. */
+export function frozenAtMs(ledger: Pick<LedgerRow, "nonce"> | undefined): number {
+  return Number(/-(\d+)-b[0-9a-f]+$/.exec(ledger?.nonce ?? "")?.[1] ?? 0);
+}
+
+/**
+ * Whether the ledger's last generation is of another shard than this one: of another counter that is drained into the same
+ * table, or of one that the store has lost. False after a repair that let this shard continue from that generation.
+ */
+export function isOfOtherShard(
+  { born, rebased }: { born: string | undefined; rebased: string | undefined },
+  ledger: Pick<LedgerRow, "generation" | "nonce"> | undefined,
+): boolean {
+  const ledgerBornMs = bornOf(ledger);
+  if (ledger === undefined || born === undefined || ledgerBornMs === 0) return false;
+  return Number.parseInt(born, 16) !== ledgerBornMs && rebased !== `${ledgerBornMs.toString(16)} ${ledger.generation}`;
+}
+
 /** The table for a reader: ledger and rows at one instant. */
 export interface CountTable {
   read<Dimension extends string>(

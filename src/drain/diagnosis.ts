@@ -1,6 +1,6 @@
 import { extendsLayout } from "../counter/format/layout.ts";
 import type { Look } from "../counter/steps/look.ts";
-import type { LedgerRow } from "../counter/table.ts";
+import { bornOf, frozenAtMs, isOfOtherShard, type LedgerRow } from "../counter/table.ts";
 import { withJsonCounts } from "./json-counts.ts";
 
 /**
@@ -8,11 +8,20 @@ import { withJsonCounts } from "./json-counts.ts";
  * lost ............ → the store lost the shard; everything in it, if anything, was counted since
  * set-back ........ → the store was restored from an older state; the table may have some of its counts
  * sum ............. → the sum of an ended generation is not that of its rows; only found with `sums`
- * table-behind .... → the table lacks generations that the store acknowledged, or belongs to another counter
+ * table-behind .... → the table lacks generations that the store acknowledged: it was restored, or is another one
+ * other-counter ... → another counter is drained into the same table
  * other-layout .... → the shard has another layout
  * damaged ......... → the key is not a shard, or its row of the ledger cannot be read
  */
-export type ShardVerdict = "fits" | "lost" | "set-back" | "sum" | "table-behind" | "other-layout" | "damaged";
+export type ShardVerdict =
+  | "fits"
+  | "lost"
+  | "set-back"
+  | "sum"
+  | "table-behind"
+  | "other-counter"
+  | "other-layout"
+  | "damaged";
 
 /** Works with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above it. */
 export interface ShardDiagnosis {
@@ -66,12 +75,32 @@ function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagno
   if (broken) return { ...found, verdict: "damaged", note: `@n:${broken.number} is not a whole number` };
   if (look.layout !== undefined && !fits(look.layout, layout))
     return { ...found, verdict: "other-layout", note: otherLayout(look.layout, layout) };
-  if (tableGeneration < storeGeneration) return { ...found, verdict: "table-behind" };
+  if (tableGeneration < storeGeneration)
+    return { ...found, verdict: "table-behind", note: ledger === undefined ? OTHER_TABLE : "" };
+  if (isFedByOther(look, ledger)) return { ...found, verdict: "other-counter", note: OTHER_COUNTER };
   const frozen = look.generations.find(({ number }) => number === own.acknowledged + 1)?.nonce;
   if (tableGeneration === storeGeneration) return { ...found, verdict: "fits" };
   if (tableGeneration === storeGeneration + 1 && frozen !== undefined && frozen === ledger?.nonce)
     return { ...found, verdict: "fits" };
   return wasLost(look, ledger) ? { ...found, verdict: "lost" } : { ...found, verdict: "set-back", inDoubt };
+}
+
+/** Why a table has no generation of a counter that has been drained. */
+export const OTHER_TABLE =
+  "the table has nothing of this counter, which was drained into another table, or this one was emptied";
+export const OTHER_COUNTER = "another counter is drained into this table; give each a table, or a name, of its own";
+
+/**
+ * Whether the ledger's last generation is of another counter: of another shard that lived on after this one was created, or
+ * that has just as many generations. Otherwise this store may have lost its state.
+ */
+export function isFedByOther(
+  shard: Pick<Look, "born" | "rebased" | "acknowledged" | "base">,
+  ledger: Pick<LedgerRow, "generation" | "nonce"> | undefined,
+): boolean {
+  if (!ledger || !isOfOtherShard(shard, ledger)) return false;
+  const isSameNumber = ledger.generation === Number(shard.acknowledged ?? 0) + Number(shard.base ?? 0);
+  return isSameNumber || frozenAtMs(ledger) > Number.parseInt(shard.born!, 16);
 }
 
 /** A shard's layout may be older than the counter's. It then lacks dimensions that were added later. */
@@ -88,12 +117,6 @@ export function otherLayout(stored: string, layout: string): string {
 export function wasLost({ type, born, layout }: Look, ledger: LedgerRow | undefined): boolean {
   if (type === "none" || layout === undefined) return true;
   return born !== undefined && Number.parseInt(born, 16) > bornOf(ledger);
-}
-
-/** When the shard of a ledger's last generation was created, ms; 0 if unknown. */
-export function bornOf(ledger: LedgerRow | undefined): number {
-  const born = /-b([0-9a-f]+)$/.exec(ledger?.nonce ?? "")?.[1];
-  return born === undefined ? 0 : Number.parseInt(born, 16);
 }
 
 /** The first generation, by its number in the fields, that began after this ledger was found not to fit. */

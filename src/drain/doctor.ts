@@ -7,9 +7,10 @@ import { type Look, look } from "../counter/steps/look.ts";
 import { ledgerText, part } from "../counter/steps/part.ts";
 import { rebase } from "../counter/steps/rebase.ts";
 import { setAside } from "../counter/steps/set-aside.ts";
+import { bornOf } from "../counter/table.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placed } from "../place.ts";
-import { bornOf, diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
+import { diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
 import { withJsonCounts } from "./json-counts.ts";
 import { diagnoseLayout, type LayoutDiagnosis, setLayoutAside } from "./shape-key.ts";
 import type { Sink } from "./sql/sink.ts";
@@ -41,6 +42,8 @@ export interface RepairOptions {
    * they are not repaired. A shard with a newer layout is never renamed: pass its `addedDimensions` instead.
    */
   setAside?: boolean | undefined;
+  /** The other counter that was drained into the table is no more. Default: the shard is not repaired. */
+  otherIsGone?: boolean | undefined;
   /** Correct the sums of generations from their rows. Reads the whole counter. Default false. */
   mendSums?: boolean | undefined;
 }
@@ -109,7 +112,7 @@ export class CountersDoctor {
   /** Repairs shards that do not fit, as far as the options allow. A later failure does not undo finished repairs. */
   async repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
     try {
-      checkKnown(options, ["inDoubt", "acceptMissing", "setAside", "mendSums"]);
+      checkKnown(options, ["inDoubt", "acceptMissing", "otherIsGone", "setAside", "mendSums"]);
       const repairs: ShardRepair[] = [];
       if (options.setAside) await setLayoutAside(this.#place);
       for (const before of await this.#diagnose()) {
@@ -150,6 +153,7 @@ export class CountersDoctor {
         aside = (await this.#setAside(after)) ?? aside;
       } else {
         if (after.verdict === "table-behind" && !options.acceptMissing) break;
+        if (after.verdict === "other-counter" && !options.otherIsGone) break;
         const done = await this.#follow(shard, options);
         if (done === undefined) break;
         dropped += done;

@@ -7,6 +7,7 @@ import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
 import { register } from "../registry/register.ts";
 import type { Clock } from "../time.ts";
+import { OTHER_TABLE } from "./diagnosis.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { IdleMarks } from "./idle-marks.ts";
 import { withJsonCounts } from "./json-counts.ts";
@@ -212,7 +213,7 @@ export class DrainService {
         this.#leave(
           shard,
           "table-behind",
-          `the ledger has generation ${row.generation}, the store has acknowledged ${acknowledged}`,
+          `the ledger has generation ${row.generation}, the store has acknowledged ${acknowledged}${row.generation === 0 ? `: ${OTHER_TABLE}` : ""}`,
           row,
         );
     }

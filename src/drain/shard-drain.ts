@@ -2,10 +2,13 @@ import type { ReadPlace } from "../counter/read.ts";
 import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
 import { acknowledge } from "../counter/steps/acknowledge.ts";
 import { type Frozen, freeze } from "../counter/steps/freeze.ts";
+import { look } from "../counter/steps/look.ts";
 import { page } from "../counter/steps/page.ts";
 import { ledgerText, part } from "../counter/steps/part.ts";
 import { sweep } from "../counter/steps/sweep.ts";
+import { isOfOtherShard } from "../counter/table.ts";
 import type { Clock } from "../time.ts";
+import { isFedByOther, OTHER_COUNTER, OTHER_TABLE } from "./diagnosis.ts";
 import type { IdleMarks } from "./idle-marks.ts";
 import { rollUp } from "./roll-up.ts";
 import type { Sink } from "./sql/sink.ts";
@@ -39,9 +42,10 @@ export interface ShardTask {
 
 /**
  * Why a shard is skipped. "store-behind": the store is behind the ledger, or differs from it. "table-behind": the
- * ledger is behind the store. "sum": the rows of a generation do not add up to its sum.
+ * ledger is behind the store. "sum": the rows of a generation do not add up to its sum. "other-counter": another counter is
+ * drained into the table.
  */
-export type DivergedState = "store-behind" | "table-behind" | "sum";
+export type DivergedState = "store-behind" | "table-behind" | "sum" | "other-counter";
 
 /** idle: nothing to drain. stale: another process drained the generation, or a failover undid the freeze. */
 export type DrainResult =
@@ -101,6 +105,8 @@ export class ShardDrain {
     const { number, nonce, sum } = generation;
     const read = await this.#read(shard, generation, signal);
     if (read.nonces.get(number) !== nonce) return { status: "stale" };
+    if (task.ledger.generation === number - 1 && isOfOtherShard(read, task.ledger))
+      return { status: "diverged", state: "other-counter", reason: OTHER_COUNTER };
     const counts = read.counts.get(number) ?? new Map<string, bigint>();
     const damaged = read.damaged.filter((field) => field.generation === number);
     // An unreadable row explains a sum that is too small. Nothing explains one that is too large.
@@ -172,12 +178,15 @@ export class ShardDrain {
         ? `generation ${number} of the ledger and generation ${number} of the store are different (their nonces differ)`
         : `the ledger has generation ${ledger.generation}, but the store offers generation ${number}`;
     if (ledger.generation >= number) return this.#storeBehind(task, ledger, reason);
-    return { status: "diverged", state: "table-behind", reason };
+    const isEmpty = ledger.generation === 0;
+    return { status: "diverged", state: "table-behind", reason: isEmpty ? `${reason}: ${OTHER_TABLE}` : reason };
   }
 
   /** Separates counts from now on from counts that the table may have. */
   async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<DrainResult> {
     const { store, keys, layout } = this.#options.place;
+    if (isFedByOther(await store.run(look, keys[shard]!, null, { signal }), ledger))
+      return { status: "diverged", state: "other-counter", reason: OTHER_COUNTER };
     await store.run(part, keys[shard]!, { layout, ledger: ledgerText(ledger) }, { signal });
     return { status: "diverged", state: "store-behind", reason };
   }

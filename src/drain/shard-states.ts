@@ -6,6 +6,7 @@ const PAGES: Record<DivergedState | "MISMATCH" | "CORRUPT", string> = {
   "store-behind": "docs/runbook/counter-behind-its-table.md",
   "table-behind": "docs/runbook/counter-diverged.md",
   sum: "docs/runbook/counter-diverged.md",
+  "other-counter": "docs/runbook/counter-diverged.md",
   MISMATCH: "docs/runbook/counter-mismatch.md",
   CORRUPT: "docs/runbook/counter-corrupt.md",
 };
@@ -75,7 +76,7 @@ export class ShardStates {
 
   /** Emits the changes since the last call. */
   emitChanges(): void {
-    for (const state of ["store-behind", "table-behind", "sum"] as const) {
+    for (const state of ["store-behind", "table-behind", "sum", "other-counter"] as const) {
       const shards = this.#newlyLeft.filter((shard) => this.#left.get(shard)?.state === state).sort((a, b) => a - b);
       if (shards.length === 0) continue;
       const { reason } = this.#left.get(shards[0]!)!;

@@ -20,12 +20,13 @@ export interface Look {
   base: string | undefined;
   born: string | undefined;
   pure: string | undefined;
+  rebased: string | undefined;
   generations: SeenGeneration[];
   /** Where batches that were sent again had been acknowledged, each as `<born>.<generation in the ledger>`. */
   again: string[];
 }
 
-const FIELDS = ["@layout", "@cur", "@ack", "@base", "@born", "@pure"];
+const FIELDS = ["@layout", "@cur", "@ack", "@base", "@born", "@pure", "@rebased"];
 
 /** Reads the state of a shard, or of any other value under its key. Law in lua/counter/look.lua. */
 export const look: Operation<null, Look> = {
@@ -50,7 +51,7 @@ export const look: Operation<null, Look> = {
 
 function lookOf(text: string): Look {
   const [type = "none", ...lines] = text.split("\n");
-  const [layout, current, acknowledged, base, born, pure] = lines.slice(0, FIELDS.length).map(given);
+  const [layout, current, acknowledged, base, born, pure, rebased] = lines.slice(0, FIELDS.length).map(given);
   const rest = lines.slice(FIELDS.length).filter((line) => line !== "");
   const generations = rest
     .filter((line) => !line.startsWith("r"))
@@ -60,7 +61,7 @@ function lookOf(text: string): Look {
     });
   const names = rest.filter((line) => line.startsWith("r")).flatMap((line) => line.trimEnd().split(" "));
   const again = names.map((name) => name.split("|")[1] ?? "");
-  return { type, layout, current, acknowledged, base, born, pure, generations, again: [...new Set(again)] };
+  return { type, layout, current, acknowledged, base, born, pure, rebased, generations, again: [...new Set(again)] };
 }
 
 function given(text: string): string | undefined {
