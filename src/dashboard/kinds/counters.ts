@@ -1,5 +1,5 @@
-import type { BucketName } from "../../counter/buckets.ts";
 import { Counters, placeOf } from "../../counter/counters.ts";
+import type { CountersOptions } from "../../counter/options.ts";
 import type { ReadPlace } from "../../counter/read.ts";
 import { type Look, look } from "../../counter/steps/look.ts";
 import type { LedgerRow } from "../../counter/table.ts";
@@ -88,15 +88,8 @@ function sinkOf({ settings }: Scope, { name }: Listed) {
 
 function countersOf(scope: Scope, structure: Listed): Counters {
   const open = ({ name, settings }: Listed) => {
-    const { dimensions, addedDimensions, buckets, timeZone, shards } = settings;
-    const added = Array.isArray(addedDimensions) ? (addedDimensions as string[]) : [];
-    return new Counters(scope.store, name, {
-      dimensions: [...(Array.isArray(dimensions) ? (dimensions as string[]) : []), ...added],
-      addedDimensions: added,
-      buckets: buckets as BucketName[] | undefined,
-      timeZone: timeZone as string | undefined,
-      shards: shards as number | undefined,
-    });
+    const { dimensions, addedDimensions, buckets, timeZone, shards } = settings as unknown as CountersOptions;
+    return new Counters(scope.store, name, { dimensions, addedDimensions, buckets, timeZone, shards });
   };
   return scope.opened(structure, open, (counters) => counters.close());
 }

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Answers } from "../../src/dashboard/answers.ts";
+import { KINDS, kindOf } from "../../src/dashboard/kinds/kinds.ts";
+import { dashboardSettings } from "../../src/dashboard/options.ts";
+import { Scope } from "../../src/dashboard/scope.ts";
+import {
+  Breaker,
+  Counters,
+  DelayQueue,
+  FleetMetrics,
+  fixedWindow,
+  gcra,
+  Limiter,
+  Lock,
+  localDecisions,
+  memoryStore,
+  prometheusText,
+  ReadWriteLock,
+  registerAll,
+  Series,
+  type Store,
+  slidingWindow,
+} from "../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { command } from "../cli/command.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { until } from "../harness/until.ts";
+import { knownOptionsOf, type StructureName, structures } from "../matrix/structures.ts";
+
+/** Values of each option that differ from the default. */
+type Values = Record<string, readonly unknown[]>;
+
+interface Made {
+  kind: string;
+  matrix: StructureName;
+  values: Values;
+  make(store: Store, name: string, options: Record<string, unknown>): unknown;
+}
+
+const policies = [
+  [fixedWindow({ limit: 3, span: "1m" })],
+  [slidingWindow({ limit: 3, span: "1m" }), gcra({ limit: 3, span: "1m", burst: 2 })],
+  () => [fixedWindow({ limit: 3, span: "1m" })],
+] as never[];
+
+const MADE: Made[] = [
+  {
+    kind: "Series",
+    matrix: "series",
+    values: {
+      retention: ["2h", 90_000],
+      values: ["float64"],
+      clock: ["event"],
+      nan: ["ignore", "propagate"],
+      resolution: ["10us"],
+      resident: [true, false],
+      seal: [true],
+      compact: [true],
+      onStoreError: ["local"],
+      replicas: [1],
+      maxPendingBytes: [1e6],
+      maxResidentBytes: [1e6],
+      entropy: [() => 0.5],
+    },
+    make: (store, name, options) => new Series(store, name, options),
+  },
+  {
+    kind: "Limiter",
+    matrix: "limiter",
+    values: {
+      name: [],
+      policies,
+      onStoreError: ["allow", "deny", localDecisions()],
+      denyCache: [100],
+      lease: [{ permits: 2, for: "1s" }],
+    },
+    make: (store, name, { policies = [fixedWindow({ limit: 3, span: "1m" })], ...options }) =>
+      new Limiter(store, policies as never, { name, ...options }),
+  },
+  ...(
+    [
+      ["Lock", "lock", (store: Store, name: string, options: object) => new Lock(store, name, options)],
+      ["ReadWriteLock", "readWriteLock", (store, name, options) => new ReadWriteLock(store, name, options)],
+      [
+        "QuorumLock",
+        "quorumLock",
+        (store, name, options) => new QuorumLock([store, memoryStore(), memoryStore()], name, options),
+      ],
+    ] as const satisfies [string, StructureName, Made["make"]][]
+  ).map(([kind, matrix, make]) => ({
+    ...{ kind, matrix, make },
+    values: { watchdogLease: ["5s"] },
+  })),
+  ...(
+    [
+      ["Semaphore", "semaphore", (store, name, options) => new Semaphore(store, name, { limit: 2, ...options })],
+      [
+        "MultiSemaphore",
+        "multiSemaphore",
+        (store, name, options) => new MultiSemaphore(store, name, { limit: 2, ...options }),
+      ],
+    ] as [string, StructureName, Made["make"]][]
+  ).map(([kind, matrix, make]) => ({
+    ...{ kind, matrix, make },
+    values: { limit: [5], watchdogLease: ["5s"] },
+  })),
+  {
+    kind: "Breaker",
+    matrix: "breaker",
+    values: {
+      name: [],
+      span: ["5s"],
+      failures: [2],
+      failureRatio: [0.5],
+      slowRatio: [{ slowRatio: 0.5, slowCall: "1s" }],
+      slowCall: [{ slowRatio: 0.5, slowCall: "1s" }],
+      minimumCalls: [3],
+      cooldown: ["1m"],
+      probes: [2],
+      lease: ["20s"],
+      flush: ["1s"],
+      timeout: ["1s"],
+      isFailure: [() => true],
+      isIgnored: [() => false],
+      monotonic: [() => performance.now()],
+    },
+    make: (store, name, options) => new Breaker(store, { span: "10s", failureRatio: 0.5, ...options, name } as never),
+  },
+  {
+    kind: "Counters",
+    matrix: "counters",
+    values: {
+      dimensions: [["a", "b"]],
+      addedDimensions: [["more"], ["more", "most"]],
+      buckets: [["hour"], ["minute", "day"]],
+      timeZone: ["Europe/Berlin"],
+      shards: [1, 8],
+      replicas: [1],
+      mirror: [{ prefix: "m:" }],
+      onLost: [() => {}],
+    },
+    make: (store, name, options) => new Counters(store, name, { dimensions: ["page"], ...options } as never),
+  },
+  {
+    kind: "DelayQueue",
+    matrix: "queue",
+    values: {
+      shards: [3],
+      dedupeFor: ["1m"],
+      attempts: [1],
+      backoff: [{ first: "1s", longest: "1m", factor: 2 }, "2s"],
+      replicas: [1],
+    },
+    make: (store, name, options) => new DelayQueue(store, name, options),
+  },
+  {
+    kind: "FleetMetrics",
+    matrix: "fleet",
+    values: {
+      percentiles: [true],
+      mode: ["sentinel"],
+      sampleCount: [4],
+      interval: ["10s"],
+      maxNames: [3],
+      flush: ["1s"],
+    },
+    make: (store, name, options) => new FleetMetrics(store, name, options),
+  },
+];
+
+let server: RedisServer;
+const clock = { nowMs: 0 };
+let store: ReturnType<typeof redisStore>;
+const made = new Map<string, { kind: string; structure: unknown }>();
+
+/** One structure for each value of each option, and one without options. */
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  store = redisStore(server.url, { monotonic: () => clock.nowMs });
+  for (const { kind, values, make } of MADE) {
+    made.set(`${kind} plain`, { kind, structure: make(store, `${kind} plain`, {}) });
+    for (const [option, each] of Object.entries(values))
+      for (const [i, value] of each.entries()) {
+        const name = `${kind} ${option} ${i}`;
+        const options = option.startsWith("slow") ? (value as Record<string, unknown>) : { [option]: value };
+        made.set(name, { kind, structure: make(store, name, options) });
+      }
+  }
+  clock.nowMs += 200;
+  const reader = new Lock(store, "reader");
+  await until("all are announced", async () => {
+    await reader.inspect();
+    return (await new Answers(new Scope(store, dashboardSettings({}))).overview()).structures.length >= made.size;
+  });
+});
+afterAll(async () => {
+  for (const { structure } of made.values())
+    if (structure instanceof Series || structure instanceof Counters || structure instanceof FleetMetrics)
+      await structure.close();
+  await store.close();
+  await server.stop();
+});
+
+test.each(MADE)("$kind: each option has a value here, also one that is added later", ({ matrix, values }) => {
+  const known = knownOptionsOf(structures[matrix]).filter((option) => option !== "limit" || "limit" in values);
+  const others = Object.keys(values).filter((option) => option !== "policies" && !known.includes(option));
+  expect(known.filter((option) => !(option in values))).toEqual([]);
+  expect(others).toEqual([]);
+});
+
+test("each kind of the dashboard is here", () => {
+  expect(new Set(MADE.map(({ kind }) => kind))).toEqual(new Set(KINDS.map(({ kind }) => kind)));
+});
+
+describe("whatever its options", () => {
+  test("a structure is in the list, its row has numbers, and each part of its page answers", async () => {
+    const answers = new Answers(new Scope(store, dashboardSettings({})));
+    const listed = (await answers.scope.structures()).filter(({ name }) => made.has(name));
+    expect(listed.map(({ name }) => name).sort()).toEqual([...made.keys()].sort());
+    const rows = await answers.rows(
+      listed.map(({ id }) => id),
+      60_000,
+    );
+    expect(listed.flatMap(({ id, name }) => (rows[id]?.error ? [`${name}: ${rows[id].error}`] : []))).toEqual([]);
+    const failed: string[] = [];
+    for (const each of listed)
+      for (const [part, read] of Object.entries(kindOf(each.kind).parts)) {
+        const query = new URLSearchParams({ ids: "a", from: "0", to: `${Date.now()}`, span: "60000" });
+        await read(answers.scope, each, query).catch((error) => failed.push(`${each.name}, ${part}: ${error.message}`));
+      }
+    expect(failed).toEqual([]);
+  });
+
+  test("the command shows it", async () => {
+    const failed: string[] = [];
+    const { stdout } = await command(["ls", "--redis", server.url, "--json"]);
+    for (const [name, { kind }] of made) {
+      if (!stdout.includes(JSON.stringify(name))) failed.push(`ls: ${name}`);
+      const { status, stderr } = await command(["stats", name, "--kind", kind, "--redis", server.url]);
+      if (status !== 0 || stderr !== "") failed.push(`stats ${name}: ${status} ${stderr}`);
+    }
+    const top = await command(["top", "--once", "--redis", server.url]);
+    if (top.status !== 0)
+      failed.push(`top: ${top.status} ${top.stdout.split("\n").filter((line) => /error|!/.test(line))}`);
+    expect(failed).toEqual([]);
+  });
+
+  test("the exporters report it", async () => {
+    const text = await prometheusText(registerAll(store, { fleet: "every", maxNames: 1000 }));
+    expect(text).toContain("oriel_exporter_failed_sources 0\n");
+    const kinds = ["Series", "Limiter", "Breaker", "DelayQueue"];
+    const missing = [...made].filter(([name, { kind }]) => kinds.includes(kind) && !text.includes(`name="${name}"`));
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+});
