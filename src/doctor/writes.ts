@@ -1,5 +1,6 @@
 import { OrielError } from "../errors.ts";
 import { Lock } from "../lock/lock.ts";
+import { quietStore } from "../registry/quiet-store.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { type Check, patternOf, remedyOf, wordsOf } from "./check.ts";
 import type { Asker, DoctorTarget, NodeAddress } from "./connection.ts";
@@ -26,8 +27,9 @@ export async function ownerOf(asker: Asker, key: string): Promise<NodeAddress | 
 export async function steps(target: DoctorTarget, lockName: string, isCluster: boolean): Promise<Check> {
   const name = "steps";
   const store = target.openStore(isCluster);
+  const quiet = quietStore(store); // nothing but the lock is written
   try {
-    const held = await new Lock(store, lockName).tryLock({ lease: "5s" });
+    const held = await new Lock(quiet, lockName).tryLock({ lease: "5s" });
     if (!(await held?.release())) throw new OrielError("LOST", "the lock was lost at once");
     return { name, verdict: "good", text: "a lock was acquired and released" };
   } catch (error) {

@@ -221,7 +221,9 @@ test("above maxNames, and with timings: false, nothing is recorded, and calls ar
 
 test("the series of a history do not enter the registry", async () => {
   let aheadMs = 0;
-  const store = redisStore((await redis()).url, { onWarning: null, monotonic: () => performance.now() + aheadMs });
+  const store = redisStore((await redis()).url, {
+    ...{ onWarning: null, prefix: "quiet:", monotonic: () => performance.now() + aheadMs },
+  });
   atEnd(() => store.close());
   const history = recorded(store);
   const limiter = new Limiter(store, POLICIES, { name: "listed" });

@@ -17,7 +17,7 @@ const AHEAD = 6;
 
 function scene(lease = { permits: AHEAD, for: 100 }) {
   const clock = { nowMs: Date.UTC(2100, 0, 1) };
-  const store = memoryStore({ clock: () => clock.nowMs });
+  const store = memoryStore({ clock: () => clock.nowMs, registry: false });
   let asked = 0;
   const counted: Store = {
     ...store,

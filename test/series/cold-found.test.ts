@@ -19,7 +19,7 @@ describe("on one server", () => {
   });
   beforeEach(async () => {
     await client.flushall();
-    store = redisStore(server.url);
+    store = redisStore(server.url, { registry: false });
     return () => store.close();
   });
   afterAll(async () => {
@@ -54,7 +54,7 @@ describe("on one server", () => {
     );
     const some = new Redis(server.url, { username: "some", password: "x" });
     onTestFinished(() => some.disconnect());
-    const less = redisStore(some as unknown as IoredisClient);
+    const less = redisStore(some as unknown as IoredisClient, { registry: false });
     await expect(ask(less)).rejects.toMatchObject({ name: "OrielError", message: /NOPERM|permission/i });
     await client.call("ACL", "SETUSER", "some", `~${key}:*`);
     expect((await ask(less)).values).toEqual(values);
@@ -148,7 +148,7 @@ describe.each([
 
 test("a store that finds no closed chunks is asked for them by name", async () => {
   shortChunks();
-  const plain = memoryStore();
+  const plain = memoryStore({ registry: false });
   const values = await fill(plain);
   const asked: string[] = [];
   const run: Store["run"] = (operation, key, input, options) => {

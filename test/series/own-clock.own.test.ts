@@ -14,13 +14,13 @@ function apart(aheadMs: number) {
   const nowMs = 1_800_000_000_000;
   vi.useFakeTimers({ now: nowMs + aheadMs, toFake: ["Date"] });
   const clock = { nowMs };
-  return { clock, store: memoryStore({ clock: () => clock.nowMs }) };
+  return { clock, store: memoryStore({ clock: () => clock.nowMs, registry: false }) };
 }
 
 describe("a series that is not resident", () => {
   test("records and answers in one request, queries in one, and keeps no copy", async () => {
     shortChunks();
-    const plain = memoryStore();
+    const plain = memoryStore({ registry: false });
     const values = await fill(plain);
     const { asked, store } = counted(plain);
     const series = new Series(store, NAME, OPTIONS);

@@ -70,7 +70,7 @@ test("calls above the bound are OVERLOADED before any request", async () => {
 
 describe("the number of requests", () => {
   test("is one for all calls of one turn, of any kind", async () => {
-    const store = stage.open();
+    const store = stage.open({ registry: false });
     const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });
     const series = new Series(store, "latency", { retention: "1m" });
     await Promise.all([limiter.take("warm"), series.record(1)]);
@@ -86,7 +86,7 @@ describe("the number of requests", () => {
 
   test("is one for a store made for each request of a Worker, because scripts stay in the server", async () => {
     for (let i = 0; i < 3; i++) {
-      const store = stage.open();
+      const store = stage.open({ registry: false });
       const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });
       await limiter.take("a");
       await store.close();

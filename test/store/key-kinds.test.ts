@@ -50,7 +50,7 @@ const NAMES = [...PARTS, ...ODD, ...MORE, "mutex:a", "a|b", " ", "é\u{1f600}"];
 
 /** A store that logs the keys of each step. */
 function watched(onKey: (key: string) => void): Store {
-  const store = memoryStore();
+  const store = memoryStore({ registry: false });
   return {
     ...store,
     run(operation, key, input, options) {
