@@ -36,12 +36,22 @@ export interface ErrorPlace {
   address: string | undefined;
 }
 
+const isOne = Symbol.for("oriel.error");
+const ordinary = Function.prototype[Symbol.hasInstance] as (this: unknown, value: unknown) => boolean;
+
 /**
  * The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. The message reads
  * `Series "api:latency" record: what went wrong (redis at 127.0.0.1:6379)`.
  * Programs read the same from the properties.
  */
 export class OrielError extends Error {
+  /** An error of another copy of the package in this process is one too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: a class that extends this one inherits the method.
+    if (this !== OrielError) return ordinary.call(this, value);
+    return Object(value)[isOne] === true;
+  }
+
   override readonly name = "OrielError";
   readonly code: OrielErrorCode;
   readonly transient: boolean;
@@ -59,6 +69,9 @@ export class OrielError extends Error {
   /** The server's host and port, or URL, without credentials, if the error concerns the server. */
   declare readonly address?: string;
   readonly #detail: string;
+  get [isOne](): true {
+    return true;
+  }
 
   constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, place?: ErrorPlace) {
     const { cause, transient = false, applied = "no", retryAfterMs } = options ?? {};
@@ -79,7 +92,8 @@ export class OrielError extends Error {
   /** The message without its place, for an error that adds details or another place. */
   static detailOf(error: OrielError): string {
     // Without the name of the class, which bundlers would then rename (`_OrielError`), and Node would print.
-    return typeof error === "object" && error !== null && #detail in error ? error.#detail : show(error);
+    if (typeof error !== "object" || error === null) return show(error);
+    return #detail in error ? error.#detail : textOf((error as Error).message);
   }
 }
 

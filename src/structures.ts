@@ -1,3 +1,5 @@
+import { sharedByCopies } from "./copies.ts";
+
 /** The structures of one store that are in use in this process. */
 interface Known {
   refs: WeakRef<object>[];
@@ -10,7 +12,7 @@ interface Known {
 export const tap: unique symbol = Symbol.for("oriel.tap") as never;
 
 const MIN_PRUNE = 64;
-const byStore = new WeakMap<object, Known>();
+const byStore = sharedByCopies("structures", () => new WeakMap<object, Known>());
 
 function knownOf(store: object): Known {
   let known = byStore.get(store);

@@ -1,3 +1,4 @@
+import { ofThisCopy } from "../copies.ts";
 import { adoptStoredZone } from "../counter/agreement.ts";
 import { Counters, placeOf } from "../counter/counters.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
@@ -72,7 +73,8 @@ export class CountersDoctor {
 
   constructor(counters: Counters, sink: Pick<Sink, "ledger">) {
     placed("CountersDoctor", () => {
-      if (!(counters instanceof Counters)) throw argumentError("counters", counters, "Counters");
+      if (!(counters instanceof Counters))
+        throw argumentError("counters", counters, ofThisCopy("Counters", counters, "Counters"));
       if (typeof sink?.ledger !== "function") throw argumentError("sink", sink, "a sink of oriel/sql");
     });
     this.#place = placeOf(counters);

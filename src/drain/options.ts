@@ -1,3 +1,4 @@
+import { ofThisCopy } from "../copies.ts";
 import { Counters } from "../counter/counters.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
@@ -43,7 +44,8 @@ const MAX_MS = 2 ** 31 - 1;
 export function drainSettings(options: DrainOptions): DrainSettings {
   checkKnown(options, OPTIONS);
   const { every = "10s", cycleTimeout = "30s", sqlTimeout = "10s", concurrency = 4, replicas = 0 } = options;
-  if (!(options.counters instanceof Counters)) throw argumentError("counters", options.counters, "Counters");
+  if (!(options.counters instanceof Counters))
+    throw argumentError("counters", options.counters, ofThisCopy("Counters", options.counters, "Counters"));
   if (typeof options.sink?.apply !== "function") throw argumentError("sink", options.sink, "a sink of oriel/sql");
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1024)
     throw argumentError("concurrency", concurrency, "a whole number from 1 to 1024");

@@ -1,3 +1,4 @@
+import { sharedByCopies } from "../copies.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { isStoreFailure } from "../limiter/client/store-failure.ts";
 import type { Decision } from "../limiter/decision.ts";
@@ -48,7 +49,7 @@ export interface Admission {
 /** Asks the limiter about one request. Undefined: the request passes uncounted. */
 export type Admit<Request> = (request: Request) => Promise<Admission | undefined>;
 
-const decisions = new WeakMap<object, Decision>();
+const decisions = sharedByCopies("decisions", () => new WeakMap<object, Decision>());
 
 /** Returns the last decision about a request, in any framework; undefined if no limiter decided. */
 export function decisionOf(request: object): Decision | undefined {

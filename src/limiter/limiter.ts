@@ -1,3 +1,4 @@
+import { ofThisCopy } from "../copies.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { MODE } from "../generated/layouts/limiter.ts";
 import { Place, placeOf } from "../place.ts";
@@ -186,7 +187,7 @@ export class Limiter {
       const tag = checkTakeAll(requests, options);
       const parts = requests.map((one: TakeRequest | undefined) => {
         if (!(one?.limiter instanceof Limiter))
-          throw argumentError("requests", one, "objects with a limiter and an id");
+          throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
         return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
       });
       return placeOfParts(parts).run("takeAll", () => takeAll(parts));

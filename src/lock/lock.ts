@@ -1,3 +1,4 @@
+import { ofThisCopy } from "../copies.ts";
 import { argumentError } from "../errors.ts";
 import { type Place, placed, placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
@@ -63,7 +64,7 @@ export class Lock {
   static all(locks: readonly Lock[], options: LockOptions = {}): LockSet {
     return placed("Lock.all", () => {
       if (!Array.isArray(locks) || !locks.every((lock) => lock instanceof Lock))
-        throw argumentError("locks", locks, "an array of locks");
+        throw argumentError("locks", locks, ofThisCopy("an array of locks", locks, "Lock"));
       if (locks.length === 0) throw argumentError("locks", locks, "an array of at least one lock");
       const names = locks.map(({ name }) => name);
       const twice = locks.find((lock, i) => locks.findIndex((each) => each.#key === lock.#key) !== i);

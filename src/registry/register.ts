@@ -1,10 +1,11 @@
 import { endsWithRequest } from "../async/of-request.ts";
+import { noteKind, sharedByEqualCopies } from "../copies.ts";
 import type { Store } from "../store/contract.ts";
 import { registerStructure } from "../structures.ts";
 import { Announcer } from "./announcer.ts";
 import { isLock, LiveStructures, type Settings, type StructureKind } from "./live.ts";
 
-const announcers = new WeakMap<Store, Announcer>();
+const announcers = sharedByEqualCopies("announcers", () => new WeakMap<Store, Announcer>());
 /** In Workers a store may live for one request. Stores with one address and prefix then share an announcer. */
 const byAddress = new Map<string, Announcer>();
 const MAX_ADDRESSES = 100;
@@ -22,6 +23,7 @@ export function register(
   shared: Settings = {},
   own: Settings = {},
 ): void {
+  noteKind(instance, kind);
   // A program may make locks without end, and they have no metrics.
   if (!isLock(kind)) registerStructure(store, instance);
   const announcer = announcerOf(store);

@@ -1,6 +1,7 @@
 import { abortable } from "../async/aborts.ts";
 import { Beside } from "../async/beside.ts";
 import { untilEnded } from "../async/of-request.ts";
+import { ofThisCopy } from "../copies.ts";
 import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../errors.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
@@ -222,7 +223,7 @@ export class Series {
 
   static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
     if (!Array.isArray(series) || series.length === 0 || !series.every((one) => one instanceof Series))
-      throw argumentError("series", series, "an array of one Series or more");
+      throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
     for (const one of series) one.#sessions.free.loop.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
     checkSignal(options.signal);

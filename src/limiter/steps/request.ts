@@ -1,3 +1,5 @@
+import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../copies.ts";
+import { OrielError } from "../../errors.ts";
 import type { Step } from "../../store/contract.ts";
 import type { Rule } from "./rule.ts";
 
@@ -52,11 +54,11 @@ export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
 type LocalForm = Step<DecideRequest, DecideReply>["local"];
 
 /** The form of the step in this process. Only a bundle with `memoryStore` or `localDecisions` has one. */
-export const localForm: { decide: LocalForm } = {
+export const localForm = sharedByEqualCopies<{ decide: LocalForm }>("decide", () => ({
   decide() {
-    throw new Error("only memoryStore() and localDecisions() provide the local form of this step");
+    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
   },
-};
+}));
 
 /** `memoryStore` and `localDecisions` call it. */
 export function provideLocalForm(decide: LocalForm): void {

@@ -1,3 +1,5 @@
+import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../copies.ts";
+import { OrielError } from "../../errors.ts";
 import { announceScript } from "../../generated/scripts/registry.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOf } from "./keys.ts";
@@ -28,11 +30,11 @@ export interface AnnounceReply {
 type LocalForm = typeof announce.local;
 
 /** The local form, 0.5 kB in a bundle. `memoryStore` brings it. */
-const localForm: { announce: LocalForm } = {
+const localForm = sharedByEqualCopies<{ announce: LocalForm }>("announce", () => ({
   announce() {
-    throw new Error("no store in memory was made");
+    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
   },
-};
+}));
 
 export function provideLocalForm(announce: LocalForm): void {
   localForm.announce = announce;
