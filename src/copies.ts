@@ -34,8 +34,8 @@ export function noteKind(structure: object, kind: string): void {
 }
 
 /**
- * What an argument must be that must be an instance of this copy's class, for a message. It says so if the value is an
- * instance of another copy's.
+ * The `must` of a message about an argument that is no instance of this copy's class. It says so if the value is an instance
+ * of another copy's.
  */
 export function ofThisCopy(must: string, value: unknown, kind: string): string {
   const one = Array.isArray(value) ? value.find((each) => kindOf(each) === kind) : value;

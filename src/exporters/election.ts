@@ -62,7 +62,7 @@ export class Election {
     return seat.held !== undefined;
   }
 
-  /** Keeps the lock until the second collection tells the interval. */
+  /** Keeps the lock until the second collection, which shows the interval. */
   #keepFirst(seat: Seat, held: HeldLock, firstMs: number): void {
     idleTimeout(async () => {
       if (seat.askedMs.length > 1 || this.#store.monotonic() - firstMs > MAX_FIRST_MS) return;

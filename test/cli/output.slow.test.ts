@@ -43,7 +43,7 @@ test.each([
 ])("oriel %s ends quietly if the reader of its output is gone", async (line) => {
   const { status, printed } = await unread(line.replace("URL", server.url).split(" "), EVENTS, "stdout");
   // The summary of a replay is for people, on the other stream.
-  expect([status, printed.replace(/^oriel: \d+ lines, .*\n$/, "")]).toEqual([0, ""]);
+  expect([status, printed.replace(/^oriel: read as .*\noriel: \d+ lines, .*\n$/, "")]).toEqual([0, ""]);
 });
 
 test("an error that nobody reads keeps its exit status", async () => {

@@ -92,7 +92,7 @@ describe("wrong usage", () => {
 
   test.each([
     ["a word that is none", ["queue", "count", "sms"], /choices|choose|Allowed/],
-    ["other shards", ["queue", "peek", "sharded"], /MISMATCH/],
+    ["other shards", ["queue", "peek", "sharded", "--shards", "3"], /MISMATCH/],
     ["no number of shards", ["queue", "peek", "sms", "--shards", "many"], /shards/],
     ["a limit of none", ["queue", "peek", "sms", "--limit", "0"], /limit/],
     ["ids that are none", ["queue", "redrive", "sms", "--ids", "a,,b"], /--ids/],

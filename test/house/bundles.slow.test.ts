@@ -164,36 +164,36 @@ describe("the entry of one structure", () => {
  * `localDecisions`.
  */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
-  ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_550],
-  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 26_450],
-  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 32_900],
+  ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 31_850],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 26_900],
+  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 33_250],
   [
     "a limiter of all policies over HTTP",
     `export { Limiter, slidingWindow, fixedWindow, leakyBucket, gcra, concurrency, httpStore } from "oriel/limiter"`,
     "workerd",
-    33_100,
+    33_500,
   ],
   [
     "a limiter over HTTP, from slim",
     `export { Limiter, slidingWindow, httpStore } from "oriel/slim"`,
     "workerd",
-    32_900,
+    33_250,
   ],
-  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 26_450],
-  ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 13_650],
-  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 26_500],
-  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_550],
-  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 27_450],
-  ["counters", `export { Counters } from "oriel/counters"`, "workerd", 20_700],
-  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 29_250],
-  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 15_900],
-  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 15_900],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 92_600],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_600],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 105_600],
-  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_300],
-  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 32_850],
-  ["all", `export * from "oriel"`, "workerd", 234_500],
+  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 26_900],
+  ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 14_050],
+  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 26_950],
+  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_900],
+  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 27_800],
+  ["counters", `export { Counters } from "oriel/counters"`, "workerd", 21_700],
+  ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 29_650],
+  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_250],
+  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 16_250],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 93_000],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 99_900],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 106_050],
+  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_600],
+  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_150],
+  ["all", `export * from "oriel"`, "workerd", 235_800],
 ];
 
 describe("the dashboard", () => {
@@ -203,12 +203,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 269.5 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 270.7 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].map((each) => gzipSync(each, { level: 9 }).length).reduce((a, b) => a + b);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(269_500);
+    expect(gzipped).toBeLessThanOrEqual(270_700);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

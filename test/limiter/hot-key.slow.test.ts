@@ -26,7 +26,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await raw.flushall();
   await raw.config("RESETSTAT");
-  const plain = redisStore(server.url, { deadline: 20_000 });
+  const plain = redisStore(server.url, { deadline: 20_000, registry: false });
   [steps, calls] = [0, 0];
   store = {
     ...plain,

@@ -19,7 +19,7 @@ afterAll(async () => {
   await server?.stop();
 });
 beforeEach(() => {
-  store = redisStore(proxy.url, { deadline: 20_000 });
+  store = redisStore(proxy.url, { deadline: 20_000, registry: false });
   return () => store.close();
 });
 
@@ -116,7 +116,7 @@ test("a chunk with many pages takes one more turn", async () => {
 
 test("a store that does not report which answers share an instant is checked at the end", async () => {
   foundBytes(0);
-  const plain = memoryStore();
+  const plain = memoryStore({ registry: false });
   const writer = new Series(plain, "memory");
   const values = column(600_000);
   for (let from = 0; from < values.length; from += 60_000)

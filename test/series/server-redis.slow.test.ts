@@ -26,7 +26,7 @@ describe("on a server", () => {
   });
   beforeEach(async () => {
     await client.flushall();
-    store = redisStore(client as unknown as IoredisClient);
+    store = redisStore(client as unknown as IoredisClient, { registry: false });
     series = new Series(store, NAME);
   });
   afterEach(() => store.close());
@@ -153,7 +153,7 @@ describe("on a cluster", () => {
   });
 
   test("during a slot migration an answer is complete or an error, and complete afterwards", async () => {
-    const store = redisStore(client as unknown as IoredisClient, { deadline: 3000 });
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 3000, registry: false });
     const writer = new Series(store, NAME, { retention: "64s" });
     while ((await client.keys(`${KEY}:*`)).length === 0) {
       await writer.record(1);

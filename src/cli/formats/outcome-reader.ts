@@ -2,7 +2,7 @@ import { type Line, splitLines } from "./lines.ts";
 import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
 import { type Format, parserFor, SURVEY_LINES } from "./recognise.ts";
 
-/** A survey ends after so many characters, however few its lines are. */
+/** A survey ends after this number of characters, however few its lines are. */
 const MAX_SURVEY_CHARACTERS = 1 << 22;
 
 /** Reads a stream of bytes as outcomes, chunk by chunk. The first lines determine the form. */

@@ -32,7 +32,7 @@ export interface LineParser {
   readonly choice: Choice;
 }
 
-/** What a file is read as, for people. */
+/** The form, columns and fields as which a file is read, for people. */
 export interface Choice {
   /** "CSV", "NDJSON" or "access log". */
   readonly form: string;

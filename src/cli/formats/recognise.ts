@@ -11,9 +11,9 @@ export type Format = (typeof FORMATS)[number];
 
 const FORM_NAMES: Record<Format, string> = { csv: "CSV", ndjson: "NDJSON", log: "an access log" };
 
-/** Lines by which a form is recognised, if there are so many. */
+/** The first lines of a file, by which its form is recognised. */
 export const SURVEY_LINES = 1000;
-/** A form is certain if so many of these lines follow it. */
+/** A form is certain if this share of the lines follows it. */
 const CERTAIN_SHARE = 0.99;
 
 /** The form of at least half of these lines: JSON objects, log lines, or else CSV. */

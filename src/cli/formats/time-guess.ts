@@ -4,7 +4,7 @@ import type { Candidate, Guess } from "./value-guess.ts";
 
 /** Names of times, the most likely one first. */
 export const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
-/** Of the texts of a candidate, so many are times. */
+/** The share of a candidate's texts that are times. */
 const TIME_SHARE = 0.99;
 const MAX_LISTED = 12;
 

@@ -12,7 +12,7 @@ let store: Store;
 beforeAll(async () => {
   server = await startRedis({ tcp: true });
   raw = new Redis(server.url);
-  store = redisStore(server.url, { deadline: 2000 });
+  store = redisStore(server.url, { deadline: 2000, registry: false });
 });
 afterAll(async () => {
   await store?.close();

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await client.flushall();
-  store = redisStore(server.url);
+  store = redisStore(server.url, { registry: false });
   writer = new Series(store, NAME);
   key = store.keyOf(NAME);
   for (let i = 0; i < 5; i++) await writer.recordMany(some(i));
@@ -109,7 +109,7 @@ test("a user without access to the summary gets an exact answer", async () => {
   const usual = store;
   const other = new Redis(server.url, { username: "some", password: "x" });
   onTestFinished(() => other.disconnect());
-  store = redisStore(other as unknown as IoredisClient);
+  store = redisStore(other as unknown as IoredisClient, { registry: false });
   const { stats } = await ask().finally(() => store.close());
   store = usual;
   expect(stats).toMatchObject({ count: EVENTS, approximate: { rankError: 0, events: 0 } });

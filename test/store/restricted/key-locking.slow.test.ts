@@ -23,7 +23,7 @@ const started = async (isUpstash: boolean) => {
   /** A process of its own: another `fetch` knows nothing of the server. `host`: as its name is elsewhere. */
   const open = (host = rest.url) => {
     const fetch: Fetch = (url, init) => globalThis.fetch(url.replace(host, rest.url), init);
-    const store = httpStore({ url: host, token: rest.token, fetch, deadline: 5000 });
+    const store = httpStore({ url: host, token: rest.token, fetch, deadline: 5000, registry: false });
     atEnd(() => store.close());
     return store;
   };
