@@ -44,6 +44,16 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats().state).toBe("open");
     });
 
+    test("a new process that asks before its first call does not reach a service whose circuit is open", async () => {
+      const [breaker] = fleet(1, { failures: 1 });
+      await stage().call(breaker!, BAD);
+      await breaker!.flush();
+      const [asking, other] = fleet(2, { failures: 1 });
+      await asking!.flush();
+      expect(await stage().call(asking!)).toBe("OPEN");
+      expect(await stage().call(other!)).toBe("good");
+    });
+
     test("probes are counted over all processes, and enough successes close the circuit for all", async () => {
       const breakers = fleet(3, { failures: 1, probes: 2 });
       await stage().call(breakers[0]!, BAD);

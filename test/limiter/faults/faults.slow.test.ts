@@ -47,7 +47,10 @@ const POLICIES = [
 
 /** A limiter behind the proxy, whose script is loaded; and one straight at the server. */
 async function pair(deadlineMs: number, options: Partial<LimiterOptions> = {}, policies = POLICIES) {
-  const stores = [redisStore(proxy.url, { deadline: deadlineMs }), redisStore(server.url, { deadline: 10_000 })];
+  const stores = [
+    redisStore(proxy.url, { deadline: deadlineMs, registry: false }),
+    redisStore(server.url, { deadline: 10_000, registry: false }),
+  ];
   opened.push(...stores);
   const [limiter, truth] = stores.map((store) => new Limiter(store, policies, { name: "api", ...options })) as [
     Limiter,
@@ -197,7 +200,7 @@ test.each(["throw", "local"] as const)(
   "a server that is down at construction (%s): calls reject until it is up",
   async (wished) => {
     proxy.refuse(true);
-    const store = redisStore(proxy.url, { deadline: 300 });
+    const store = redisStore(proxy.url, { deadline: 300, registry: false });
     opened.push(store);
     const limiter = new Limiter(store, [slidingWindow({ limit: 2, span: "1h" })], {
       name: "api",
