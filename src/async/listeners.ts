@@ -2,6 +2,7 @@ import { didYouMean } from "../did-you-mean.ts";
 import { argumentError, OrielError, reasonText } from "../errors.ts";
 import type { Place } from "../place.ts";
 import { warn } from "../warn.ts";
+import { inThisContext } from "./context.ts";
 
 const MAX_REASON = 1000;
 
@@ -16,7 +17,8 @@ type FailureOf<Events> = (error: OrielError) => "error" extends keyof Events ? E
  */
 export class Listeners<Events extends object> {
   readonly #place: Place;
-  readonly #byName: Map<unknown, Set<Listener<never>>>;
+  /** By the name of the event: each listener, and the same in the async context in which it was added. */
+  readonly #byName: Map<unknown, Map<Listener<never>, Listener<never>>>;
   readonly #failureOf: FailureOf<Events> | undefined;
   readonly #warned = new WeakSet<Listener<never>>();
 
@@ -26,27 +28,28 @@ export class Listeners<Events extends object> {
    */
   constructor(place: Place, events: Record<keyof Events, true>, failureOf?: FailureOf<Events>) {
     this.#place = place;
-    this.#byName = new Map(Object.keys(events).map((name) => [name, new Set()]));
+    this.#byName = new Map(Object.keys(events).map((name) => [name, new Map()]));
     this.#failureOf = failureOf;
   }
 
   /**
-   * Returns a function that removes the listener. Throws ARGUMENT for an unknown event or a listener that is no
+   * The listener is called in the async context of this call. Returns a function that removes it. Throws ARGUMENT for an unknown event or a listener that is no
    * function.
    */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#byName.get(name);
     if (!listeners || typeof listener !== "function") throw this.#place.error("on", this.#refusal(name, listener));
-    listeners.add(listener as Listener<never>);
+    if (!listeners.has(listener as Listener<never>))
+      listeners.set(listener as Listener<never>, inThisContext(listener as Listener<never>));
     return () => void listeners.delete(listener as Listener<never>);
   }
 
   /** Calls the listeners of an event. Returns whether there are any. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): boolean {
     const listeners = this.#byName.get(name)!;
-    for (const listener of listeners)
+    for (const [listener, bound] of listeners)
       try {
-        const returned = (listener as Listener<Events[Name]>)(event) as unknown;
+        const returned = (bound as Listener<Events[Name]>)(event) as unknown;
         if (typeof returned === "object" && returned !== null)
           Promise.resolve(returned).catch((error: unknown) => this.#report(name, listener, error));
       } catch (error) {

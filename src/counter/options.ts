@@ -1,3 +1,4 @@
+import { inThisContext } from "../async/context.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
@@ -75,7 +76,7 @@ export function countersSettings(options: CountersOptions): CountersSettings {
     shards,
     replicas,
     mirror: mirrorSettings(options.mirror),
-    onLost: options.onLost ?? (() => {}),
+    onLost: inThisContext(options.onLost ?? (() => {})),
   };
 }
 

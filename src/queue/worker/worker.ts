@@ -1,3 +1,4 @@
+import { inThisContext } from "../../async/context.ts";
 import type { Timers } from "../../async/timers.ts";
 import { argumentError } from "../../errors.ts";
 import { Place } from "../../place.ts";
@@ -74,7 +75,7 @@ export class QueueWorker<Payload = unknown> {
     });
     this.#place = place;
     this.queue = queue;
-    this.#handler = handler;
+    this.#handler = inThisContext(handler);
     this.#timers = timers;
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
