@@ -57,6 +57,8 @@ export default defineConfig([
     entry: { ...entries, ...structures, ...parts, ...browser },
     format: ["cjs"],
     splitting: true,
+    // Jest's jsdom, which lacks them, loads CommonJS. Bundles for browsers and the edge do not pay for it.
+    inject: ["src/runtimes/text-coding.ts"],
   },
   {
     ...shared,

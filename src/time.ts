@@ -1,5 +1,6 @@
 import { argumentError } from "./errors.ts";
 import { argumentErrorOf } from "./place.ts";
+import { isDate } from "./realm.ts";
 
 /** Milliseconds, or a number with a unit: "250ms", "10s", "5m", "1h", "7d". */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
@@ -47,8 +48,7 @@ function parse(text: string): number {
 
 /** An instant in whole ms since 1970 (a fraction is floored); throws ARGUMENT where it is not a safe integer. */
 export function instantMs(argument: string, value: number | Date): number {
-  const ms =
-    value instanceof Date ? Math.floor(value.getTime()) : typeof value === "number" ? Math.floor(value) : Number.NaN;
+  const ms = isDate(value) ? Math.floor(value.getTime()) : typeof value === "number" ? Math.floor(value) : Number.NaN;
   if (!Number.isSafeInteger(ms)) throw argumentError(argument, value, "ms since 1970, a safe integer");
   return ms;
 }

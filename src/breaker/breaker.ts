@@ -1,6 +1,6 @@
 import { leaseClock } from "../async/lease-clock.ts";
 import { Listeners } from "../async/listeners.ts";
-import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { argumentError, checkKnown, checkSignal, OrielError } from "../errors.ts";
 import { COMMAND } from "../generated/layouts/breaker.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
@@ -242,7 +242,7 @@ export class Breaker {
 function checkRunOptions(options: BreakerRunOptions<unknown>): AbortSignal | undefined {
   checkKnown(options, ["signal", "fallback"]);
   const { signal, fallback } = options;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw argumentError("signal", signal, "an AbortSignal");
+  checkSignal(signal);
   if (fallback !== undefined && typeof fallback !== "function")
     throw argumentError("fallback", fallback, "a function of the error");
   return signal;

@@ -5,6 +5,7 @@ import { untilEnded } from "../async/of-request.ts";
 import { IDLE_TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
+import { isDate } from "../realm.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { type AddOptions, type CountedEvent, countOf } from "./add-options.ts";
@@ -208,7 +209,7 @@ export class Counters<Dimension extends string = string> {
   }
 
   #startOf(when: number | Date): number {
-    const at = when instanceof Date ? when.getTime() : when;
+    const at = isDate(when) ? when.getTime() : when;
     const minute = typeof at === "number" ? Math.floor(at / MINUTE_MS) : Number.NaN;
     if (minute === this.#lastMinute) return this.#lastStart;
     if (!(!Number.isNaN(minute) && at >= MIN_START_MS + DAY_MS && at <= MAX_START_MS - DAY_MS))

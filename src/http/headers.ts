@@ -1,6 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Decision, PolicyDecision } from "../limiter/decision.ts";
 import { placed } from "../place.ts";
+import { isBytes } from "../realm.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
@@ -35,7 +36,7 @@ export function checkHeaderOptions(options: RateLimitHeaderOptions, of?: string)
   const { legacy = false, partitionKey, units = {}, retryJitter = 0 } = options;
   if (typeof legacy !== "boolean" && legacy !== "unix" && legacy !== "delta")
     throw argumentError("legacy", legacy, 'true, false, "unix" or "delta"');
-  if (partitionKey !== undefined && typeof partitionKey !== "string" && !(partitionKey instanceof Uint8Array))
+  if (partitionKey !== undefined && typeof partitionKey !== "string" && !isBytes(partitionKey))
     throw argumentError("partitionKey", partitionKey, "a string or a Uint8Array");
   if (units === null || typeof units !== "object")
     throw argumentError("units", units, "units by the names of policies");

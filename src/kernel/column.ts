@@ -1,4 +1,5 @@
 import { argumentError, OrielError } from "../errors.ts";
+import { ownView } from "../realm.ts";
 import type { Column } from "./contract.ts";
 
 /** "f32": 4 bytes a value; "f64": 8. Little-endian. */
@@ -11,7 +12,8 @@ export type Values = Float32Array | Float64Array | Uint8Array;
  * A column over `values`. A typed array is returned as it is. Bytes are read as `type` (default "f32"), and copied if
  * they are not aligned. Throws CORRUPT, with the offset, if the last value is truncated; ARGUMENT for other input.
  */
-export function columnOf(argument: string, values: Values, type?: ValueType): Column {
+export function columnOf(argument: string, given: Values, type?: ValueType): Column {
+  const values = ownView(given);
   const width = widthOf(argument, values, type);
   if (values instanceof Float32Array || values instanceof Float64Array) return values;
   const bytes = aligned(argument, values, width);
@@ -22,7 +24,8 @@ export function columnOf(argument: string, values: Values, type?: ValueType): Co
 }
 
 /** Bytes per value. Throws ARGUMENT if `values` cannot be a column. */
-export function widthOf(argument: string, values: Values, type?: ValueType): 4 | 8 {
+export function widthOf(argument: string, given: Values, type?: ValueType): 4 | 8 {
+  const values = ownView(given);
   if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
   checkAttached(argument, values);
   if (values instanceof Float32Array || values instanceof Float64Array) {
@@ -36,8 +39,9 @@ export function widthOf(argument: string, values: Values, type?: ValueType): 4 |
 }
 
 /** Times in ms since 1970, from a BigInt64Array or from little-endian i64 bytes. Errors as `columnOf`. */
-export function timesOf(argument: string, times: BigInt64Array | Uint8Array): BigInt64Array {
-  checkAttached(argument, times);
+export function timesOf(argument: string, given: BigInt64Array | Uint8Array): BigInt64Array {
+  checkAttached(argument, given);
+  const times = ownView(given);
   if (times instanceof BigInt64Array) return times;
   if (!(times instanceof Uint8Array)) throw argumentError(argument, times, "a BigInt64Array, or bytes of i64 ms");
   const bytes = aligned(argument, times, 8);

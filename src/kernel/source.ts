@@ -1,4 +1,5 @@
 import { argumentError, OrielError } from "../errors.ts";
+import { ownView } from "../realm.ts";
 import { checkAttached, type Values, type ValueType, widthOf } from "./column.ts";
 import type { Source } from "./contract.ts";
 
@@ -7,13 +8,14 @@ const MAX_I64 = 2n ** 63n - 1n;
 
 /** A source over columns or raw bytes, without a copy. Throws CORRUPT for truncated bytes, else ARGUMENT. */
 export function sourceOf(
-  times: BigInt64Array | Uint8Array,
-  values: Values,
+  givenTimes: BigInt64Array | Uint8Array,
+  givenValues: Values,
   type: ValueType | undefined,
   first: bigint,
   last: bigint,
   sorted: boolean,
 ): Source {
+  const [times, values] = [ownView(givenTimes), ownView(givenValues)];
   if (!(times instanceof BigInt64Array) && !(times instanceof Uint8Array))
     throw argumentError("times", times, "a BigInt64Array, or bytes of i64 ms");
   checkAttached("times", times);

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { checkKnown, checkSignal } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 
 /** Options of `Lock`. */
@@ -45,5 +45,5 @@ export function waitMsOf(wait: Duration): number {
 export function checkOptions(options: object, known: readonly string[]): void {
   checkKnown(options, known);
   const { signal } = options as TryLockOptions;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw argumentError("signal", signal, "an AbortSignal");
+  checkSignal(signal);
 }

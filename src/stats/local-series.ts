@@ -2,6 +2,7 @@ import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
+import { isDate } from "../realm.ts";
 import { type Clock, instantMs } from "../time.ts";
 import {
   LIVE_LIMITS,
@@ -206,7 +207,7 @@ export class LocalSeries {
 
   #timesOf(at: number | Date | ArrayLike<number> | undefined, count: number, nowMs: number): number | Float64Array {
     if (at === undefined) return nowMs;
-    if (typeof at === "number" || at instanceof Date) return this.#checkAt(instantMs("at", at), nowMs);
+    if (typeof at === "number" || isDate(at)) return this.#checkAt(instantMs("at", at), nowMs);
     const times = timesOf(at, count);
     for (const ms of times) this.#checkAt(ms, nowMs);
     return times;

@@ -2,6 +2,7 @@ import { argumentError } from "../errors.ts";
 import { checkAttached } from "../kernel/column.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
+import { isDate, ownView } from "../realm.ts";
 import { type Closed, instantMs } from "../time.ts";
 import type { Segment } from "./segments/segment.ts";
 
@@ -25,8 +26,9 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
 }
 
 /** Like `columnOf`, but returns a column that already has the right type without a copy. */
-export function checkedColumn(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
-  checkAttached("values", values);
+export function checkedColumn(given: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
+  checkAttached("values", given);
+  const values = ownView(given);
   const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
   if (!isColumn || values.length > MAX_VALUES) return columnOf(values, valueType, nan);
   const column = values as Column;
@@ -39,7 +41,7 @@ export function checkedColumn(values: ArrayLike<number>, valueType: number, nan:
 
 /** Returns one time per event in whole ms. A single instant applies to all events. */
 export function timesOf(at: number | Date | ArrayLike<number>, count: number): Float64Array {
-  if (typeof at === "number" || at instanceof Date) return new Float64Array(count).fill(instantMs("at", at));
+  if (typeof at === "number" || isDate(at)) return new Float64Array(count).fill(instantMs("at", at));
   if (at === null || typeof at !== "object" || at.length !== count)
     throw argumentError("at", at, `an instant, or one per value, ${count} in all`);
   return Float64Array.from(at, (t, i) => instantMs(`at[${i}]`, t));

@@ -218,10 +218,9 @@ describe("whatever its options", () => {
     const answers = new Answers(new Scope(store, dashboardSettings({})));
     const listed = (await answers.scope.structures()).filter(({ name }) => made.has(name));
     expect(listed.map(({ name }) => name).sort()).toEqual([...made.keys()].sort());
-    const rows = await answers.rows(
-      listed.map(({ id }) => id),
-      60_000,
-    );
+    const spanMs = 60_000;
+    const ids = listed.map(({ id }) => id);
+    const rows = await answers.rows(ids, spanMs);
     expect(listed.flatMap(({ id, name }) => (rows[id]?.error ? [`${name}: ${rows[id].error}`] : []))).toEqual([]);
     const failed: string[] = [];
     for (const each of listed)

@@ -50,7 +50,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   fleet: ["async", "store", "generated", "stats", "series", "metrics", "registry"],
   exporters: ["async", "metrics", "lock", "store", "registry"],
   history: ["async", "store", "generated", "series", "registry"],
-  doctor: ["async", "store", "generated", "lock"],
+  doctor: ["async", "store", "generated", "lock", "registry"],
   dashboard: [
     ...[
       "async",
@@ -72,7 +72,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   entries: ["*"],
   runtimes: ["entries", "kernel", "store"],
   generated: ["store"],
-  "": ["async"],
+  "": ["async", "generated"],
 };
 
 /** The folder of src/ that a file stands in; "" for the files of src/ itself. */

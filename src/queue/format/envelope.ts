@@ -11,6 +11,7 @@ import {
   MAX_PRIORITY,
   PAYLOAD,
 } from "../../generated/layouts/queue.ts";
+import { ownView } from "../../realm.ts";
 import type { Backoff } from "../backoff.ts";
 import { envelopeOf } from "./layout.ts";
 import { payloadError } from "./payload-error.ts";
@@ -31,7 +32,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Throws ARGUMENT if the payload is neither bytes nor a JSON value, or is longer than 512 KiB. */
-export function packEnvelope({ attempts, priority, backoff, payload }: Envelope): Uint8Array {
+export function packEnvelope({ attempts, priority, backoff, payload: given }: Envelope): Uint8Array {
+  const payload = ownView(given);
   const isBytes = payload instanceof Uint8Array;
   const content = isBytes ? payload : encoder.encode(jsonOf(payload));
   if (content.length > MAX_PAYLOAD_BYTES)

@@ -1,3 +1,4 @@
+import { ownView } from "../../realm.ts";
 import type { PackedForm, Packing } from "../contract.ts";
 
 /** Packs the inputs of calls into one argument, and splits the reply. Counterpart of lua/store/each-packed.lua. */
@@ -7,7 +8,8 @@ export function packed<Input, Output>(form: PackedForm<Input, Output>): Packing<
     ...form,
     argumentsOf: (inputs) => [inputs.length, pack(inputs, form), inputBytes],
     answersOf(replies, count, answered, refused) {
-      const [answers, ...refusals] = replies;
+      const [first, ...refusals] = replies;
+      const answers = ownView(first);
       const texts = new Map<number, readonly string[]>();
       for (const refusal of refusals) {
         const [group, ...why] = (refusal as unknown[]).map(String);

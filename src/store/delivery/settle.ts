@@ -1,4 +1,5 @@
 import { corruptError, OrielError } from "../../errors.ts";
+import { ownView } from "../../realm.ts";
 import type { Packing, StepOfArguments } from "../contract.ts";
 import { errorOfReply } from "../refusal.ts";
 import type { Call } from "./call.ts";
@@ -21,7 +22,7 @@ function settleEach(
 ): void {
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i]!;
-    const reply = replies?.[i];
+    const reply = ownView(replies?.[i]);
     if (reply instanceof Uint8Array) answer(call, replies, isSentOnce, () => operation.decode(reply));
     else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
     else call.reject(corrupt(call, "the script gave no reply for a key"));

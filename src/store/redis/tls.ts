@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, OrielError } from "../../errors.ts";
+import { isBytes } from "../../realm.ts";
 
 /** PEM text, or the bytes of such a file. */
 export type Pem = string | Uint8Array;
@@ -37,7 +38,7 @@ export function checkTls(tls: TlsOptions, url: string): void {
 
 function checkPem(name: string, value: unknown, kind: string): void {
   if (value === undefined) return;
-  const text = value instanceof Uint8Array ? new TextDecoder("latin1").decode(value) : value;
+  const text = isBytes(value) ? new TextDecoder("latin1").decode(value) : value;
   if (typeof text !== "string" || !text.includes("-----BEGIN ") || !text.includes(`${kind}-----`))
     throw new OrielError(
       "ARGUMENT",
