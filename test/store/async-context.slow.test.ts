@@ -38,7 +38,7 @@ const STORES: Record<string, () => Promise<{ store: WatchedStore; stop(): Promis
   },
 };
 
-describe.each(Object.keys(STORES))("over %s, a callback runs in the async context of whoever registered it", (name) => {
+describe.each(Object.keys(STORES))("over %s, a callback runs in the async context in which it was registered", (name) => {
   test("a worker's handler and its listeners, whatever calls claim and settle its messages", async () => {
     const { store } = await STORES[name]!();
     const seen: [string, string | undefined][] = [];
