@@ -7,14 +7,15 @@ const escaped = (text: string) => (/[%:!]/.test(text) ? text.replace(/[%:!]/g, (
 
 /**
  * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
- * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests.
+ * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests. The name has no
+ * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag it is escaped.
  */
 export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");
-  const own = `${escaped(name)}:${escaped(id)}`;
-  const key = keyOr(store, own, "id", id, 'with the name at most 10240 bytes, three for each of "%", ":", "!"');
+  const own = escaped(name);
+  const key = keyOr(store, `${own}:${id}`, "id", id, "with the name at most 10240 bytes");
   if (tag === undefined) return `${key}:limit`;
-  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}`;
+  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}:${escaped(id)}`;
 }
 
 /** The store's key of a name. If the store refuses it, the error names the caller's argument. */

@@ -122,3 +122,26 @@ test("the reset of one id among 20 000 touches only its own keys, with one DEL e
   expect(/cmdstat_del:calls=(\d+)/.exec(stats)?.[1]).toBe("6");
   expect(stats).not.toMatch(/cmdstat_(scan|keys|flushdb)/);
 });
+
+test("an id is found by SCAN as it is, and no two ids share a key, whatever their names", async () => {
+  const policies = [KINDS[0]!].map((each) => ({ ...randomTerms(each, new Random(seed)).policy, name: "p" }));
+  for (const id of ["ip:1.2.3.4", "ip:2001:db8::/64", "user!7", "50%", "a b"]) {
+    await opened.clear();
+    const limiter = new Limiter(opened.store, policies, { name: "api" });
+    await limiter.take(id);
+    const written = id.replaceAll("%", "%25");
+    for (const key of await raw.keys("*")) expect(key).toContain(`{api:${written}}`);
+  }
+  await opened.clear();
+  const parts = ["a", ":", "%", "!", "%3A", "a:", ":a", "a:p", "p", "!holds", "{", "}"];
+  const keys = new Set<string>();
+  for (const name of parts)
+    for (const id of parts) {
+      await opened.clear();
+      await new Limiter(opened.store, policies, { name }).take(id);
+      for (const key of await raw.keys("*")) {
+        expect(keys.has(key), `${name} ${id} ${key}`).toBe(false);
+        keys.add(key);
+      }
+    }
+});
