@@ -178,7 +178,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
   test("ids, tags, requests and permits that no key can have are refused before any change", async () => {
     await opened.clear();
     const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
-    for (const id of ["x".repeat(10_240), "%".repeat(4000), "\ud800", 5, null, undefined] as string[]) {
+    for (const id of ["x".repeat(10_240), "é".repeat(5200), "\ud800", 5, null, undefined] as string[]) {
       for (const call of [
         limiter.take(id),
         limiter.peek(id),
