@@ -26,7 +26,8 @@ export function recogniseFormat(lines: readonly string[]): Format {
 
 /**
  * The parser of a file that begins with these lines, or consists of them. Throws ARGUMENT with the first line that is
- * wrong unless 99 % of the lines follow the form, or any if the form was asked for. Lines without a value follow it.
+ * wrong unless 99 % of the lines follow the form, or any if the form was asked for. Lines without a value follow it, if
+ * others have one.
  */
 export function parserFor(
   asked: Format | undefined,
@@ -43,7 +44,9 @@ export function parserFor(
     if (text === null) judge({ lineNumber: number, reason: fault });
     else survey.push(number, text, judge);
   if (isWhole) survey.finish(judge);
-  const wrong = outcomes.filter((outcome): outcome is BadLine => "reason" in outcome && !outcome.isWithoutValue);
+  const hasReading = outcomes.some((outcome) => "value" in outcome);
+  const isWrong = (outcome: Outcome) => "reason" in outcome && !(hasReading && outcome.isWithoutValue);
+  const wrong = outcomes.filter((outcome): outcome is BadLine => isWrong(outcome));
   const followCount = outcomes.length - wrong.length;
   const isCertain = asked === undefined ? followCount >= CERTAIN_SHARE * outcomes.length : followCount > 0;
   if (!isCertain && wrong[0]) {

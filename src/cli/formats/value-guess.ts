@@ -25,8 +25,9 @@ const NOT_MEASURED = /(?:^|[^a-z])(?:status|code|level|severity|port|pid|tid|id|
 const STATUS = /^(?:10[0-3]|20[0-8]|226|30[0-8]|4(?:0\d|1[0-8]|2[1-9]|31|51|99)|5(?:0[0-8]|1[01]|2\d))$/;
 
 /**
- * The value among columns or fields by the types of their first values: the one with numbers. Of several, the one with a
- * name of VALUE_NAMES, else the only one whose name has a unit ("bytes", "wait_ms"). Undefined if none holds numbers.
+ * The value among columns or fields by the types of their first values: the one with measured numbers, which a status or
+ * an id is not. Of several, the one with a name of VALUE_NAMES, else the only one whose name has a unit ("bytes",
+ * "wait_ms"). Undefined if none holds numbers.
  * Throws ARGUMENT, naming them, if several are equally likely, or if the numbers are not measured, such as those of a
  * status. `kind` is "column" or "field".
  */
@@ -36,9 +37,10 @@ export function guessValue(candidates: readonly Candidate[], kind: "column" | "f
   if (known !== undefined) return { name: known.name, reason: undefined };
   const reasoned = ({ name }: Candidate, why: string) => ({ name, reason: `value ${name}, the only ${kind} ${why}` });
   const withUnit = numeric.filter(({ name }) => unitOfName(name) !== undefined);
-  if (numeric.length === 1 && (withUnit.length === 1 || isMeasured(numeric[0]!)))
-    return reasoned(numeric[0]!, "of numbers");
+  const measured = numeric.filter((one) => withUnit.includes(one) || isMeasured(one));
+  if (numeric.length === 1 && measured.length === 1) return reasoned(measured[0]!, "of numbers");
   if (withUnit.length === 1) return reasoned(withUnit[0]!, "of numbers with a unit in its name");
+  if (measured.length === 1) return reasoned(measured[0]!, "of measured numbers");
   if (numeric.length === 0) return undefined;
   const names = numeric.map(({ name }) => name);
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";

@@ -108,6 +108,7 @@ test.each([
   ["a column of times beside one whose name says time", `time,created,ms\n0.5,${AT}1Z,5\n0.7,${AT}2Z,6\n`, {}, [5, 6]],
   ["a field of times, not the one whose name says time", twice(`{"time":0.5,"ts":"${AT}1Z","ms":5}`), {}, [5, 5]],
   ["a field of times in an object", twice(`{"event":{"created":"${AT}1Z"},"ms":5}`), {}, [5, 5]],
+  ["the log of pino", twice(`{"level":30,"time":"${AT}1Z","pid":1,"responseTime":5}`), {}, [5, 5]],
   ["a status among values", `time,status,ms\n${AT}1Z,200,5\n${AT}2Z,200,6\n`, {}, [5, 6]],
   [
     "joined files with headers and byte order marks",
