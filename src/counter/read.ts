@@ -150,7 +150,7 @@ export function damagedRows(key: string, damaged: readonly DamagedField[]): Orie
 }
 
 /** What can be the reason if the ledger's last generation is of another shard. */
-export const FED_BY_ANOTHER = "another counter is drained into the table, or Redis lost this one's state";
+const FED_BY_ANOTHER = "another counter is drained into the table, or Redis lost this one's state";
 
 /** Whether the table's generation came from this store, and not from an earlier state of it that was lost. */
 function isDrained({ acknowledged, nonces }: ShardCounts, generation: number, nonce: string): boolean {

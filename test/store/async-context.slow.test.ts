@@ -38,58 +38,61 @@ const STORES: Record<string, () => Promise<{ store: WatchedStore; stop(): Promis
   },
 };
 
-describe.each(Object.keys(STORES))("over %s, a callback runs in the async context in which it was registered", (name) => {
-  test("a worker's handler and its listeners, whatever calls claim and settle its messages", async () => {
-    const { store } = await STORES[name]!();
-    const seen: [string, string | undefined][] = [];
-    const note = (what: string) => () => void seen.push([what, owner.getStore()]);
-    const queue = new DelayQueue(store, "q");
-    const worker = owner.run("worker", () => queue.process(note("handler")));
-    owner.run("listener", () => {
-      worker.on("started", note("started"));
-      worker.on("completed", note("completed"));
+describe.each(Object.keys(STORES))(
+  "over %s, a callback runs in the async context in which it was registered",
+  (name) => {
+    test("a worker's handler and its listeners, whatever calls claim and settle its messages", async () => {
+      const { store } = await STORES[name]!();
+      const seen: [string, string | undefined][] = [];
+      const note = (what: string) => () => void seen.push([what, owner.getStore()]);
+      const queue = new DelayQueue(store, "q");
+      const worker = owner.run("worker", () => queue.process(note("handler")));
+      owner.run("listener", () => {
+        worker.on("started", note("started"));
+        worker.on("completed", note("completed"));
+      });
+      for (const caller of ["a", "b", "c"]) await owner.run(caller, () => queue.add(caller));
+      await until("all are done", () => seen.length === 9);
+      const expected = { handler: "worker", started: "listener", completed: "listener" };
+      for (const [what, context] of seen) expect([what, context]).toEqual([what, expected[what as "handler"]]);
+      await worker.close();
+      await store.close();
     });
-    for (const caller of ["a", "b", "c"]) await owner.run(caller, () => queue.add(caller));
-    await until("all are done", () => seen.length === 9);
-    const expected = { handler: "worker", started: "listener", completed: "listener" };
-    for (const [what, context] of seen) expect([what, context]).toEqual([what, expected[what as "handler"]]);
-    await worker.close();
-    await store.close();
-  });
 
-  test("the listeners of a drain, and what follows a call", async () => {
-    const { store } = await STORES[name]!();
-    const counters = new Counters(store as Store, "c", { dimensions: ["d"], shards: 1 });
-    const drain = owner.run("drain", () => new DrainService({ counters, sink: new TableSink() }));
-    const contexts: unknown[] = [];
-    owner.run("listener", () => drain.on("cycle", () => contexts.push(owner.getStore())));
-    // Equal calls of a turn share a request, and each goes on in its own context.
-    await Promise.all(
-      ["a", "b"].map((caller) =>
-        owner.run(caller, async () => {
-          await counters.add({ d: "x" });
-          expect(owner.getStore()).toBe(caller);
-        }),
-      ),
-    );
-    await owner.run("caller", () => drain.drainOnce());
-    expect(contexts).toEqual(["listener"]);
-    await counters.close();
-    await store.close();
-  });
-
-  test.runIf(name !== "memory")("the store's own events", async () => {
-    const { store, stop } = await STORES[name]!();
-    const contexts: unknown[] = [];
-    owner.run("listener", () => store.on("down", () => contexts.push(owner.getStore())));
-    const queue = new DelayQueue(store, "h");
-    await owner.run("caller", () => queue.counts());
-    await stop();
-    await until("it is down", async () => {
-      await owner.run("caller", () => queue.counts()).catch(() => {});
-      return contexts.length > 0;
+    test("the listeners of a drain, and what follows a call", async () => {
+      const { store } = await STORES[name]!();
+      const counters = new Counters(store as Store, "c", { dimensions: ["d"], shards: 1 });
+      const drain = owner.run("drain", () => new DrainService({ counters, sink: new TableSink() }));
+      const contexts: unknown[] = [];
+      owner.run("listener", () => drain.on("cycle", () => contexts.push(owner.getStore())));
+      // Equal calls of a turn share a request, and each goes on in its own context.
+      await Promise.all(
+        ["a", "b"].map((caller) =>
+          owner.run(caller, async () => {
+            await counters.add({ d: "x" });
+            expect(owner.getStore()).toBe(caller);
+          }),
+        ),
+      );
+      await owner.run("caller", () => drain.drainOnce());
+      expect(contexts).toEqual(["listener"]);
+      await counters.close();
+      await store.close();
     });
-    expect(new Set(contexts)).toEqual(new Set(["listener"]));
-    await store.close();
-  });
-});
+
+    test.runIf(name !== "memory")("the store's own events", async () => {
+      const { store, stop } = await STORES[name]!();
+      const contexts: unknown[] = [];
+      owner.run("listener", () => store.on("down", () => contexts.push(owner.getStore())));
+      const queue = new DelayQueue(store, "h");
+      await owner.run("caller", () => queue.counts());
+      await stop();
+      await until("it is down", async () => {
+        await owner.run("caller", () => queue.counts()).catch(() => {});
+        return contexts.length > 0;
+      });
+      expect(new Set(contexts)).toEqual(new Set(["listener"]));
+      await store.close();
+    });
+  },
+);
