@@ -3,19 +3,20 @@ import type { Store } from "../store/contract.ts";
 import type { Policy } from "./policies.ts";
 
 const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" };
-const escaped = (text: string) => (/[%:!]/.test(text) ? text.replace(/[%:!]/g, (found) => SEPARATORS[found]!) : text);
+const escaped = (text: string, separators: RegExp) => text.replace(separators, (found) => SEPARATORS[found]!);
 
 /**
  * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
  * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests. The name has no
- * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag it is escaped.
+ * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag "%" and "!" are escaped in it: what
+ * follows is "!", or ":" and a policy's name, which has neither.
  */
 export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");
-  const own = escaped(name);
+  const own = escaped(name, /[%:!]/g);
   const key = keyOr(store, `${own}:${id}`, "id", id, "with the name at most 10240 bytes");
   if (tag === undefined) return `${key}:limit`;
-  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}:${escaped(id)}`;
+  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}:${escaped(id, /[%!]/g)}`;
 }
 
 /** The store's key of a name. If the store refuses it, the error names the caller's argument. */

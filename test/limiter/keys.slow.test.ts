@@ -131,14 +131,21 @@ test("an id is found by SCAN as it is, and no two ids share a key, whatever thei
     await limiter.take(id);
     const written = id.replaceAll("%", "%25");
     for (const key of await raw.keys("*")) expect(key).toContain(`{api:${written}}`);
+    await opened.clear();
+    await limiter.take(id, { tag: "t" });
+    const beside = written.replaceAll("!", "%21");
+    for (const key of await raw.keys("*")) expect(key).toContain(`{t}:limit:api:${beside}:p`);
   }
   await opened.clear();
-  const parts = ["a", ":", "%", "!", "%3A", "a:", ":a", "a:p", "p", "!holds", "{", "}"];
+  const parts = ["a", ":", "%", "!", "%3A", "a:", ":a", "a:p", "p", "!holds", "a!request:p:p", "a!requests", "{", "}"];
   const keys = new Set<string>();
   for (const name of parts)
     for (const id of parts) {
       await opened.clear();
-      await new Limiter(opened.store, policies, { name }).take(id);
+      const limiter = new Limiter(opened.store, policies, { name });
+      await limiter.take(id, { requestId: "r" });
+      await limiter.take(id, { tag: "t", requestId: "p:p" });
+      await (await limiter.reserve(id, { cost: 1, tag: "t", lease: 1000 }))?.settle(1);
       for (const key of await raw.keys("*")) {
         expect(keys.has(key), `${name} ${id} ${key}`).toBe(false);
         keys.add(key);
