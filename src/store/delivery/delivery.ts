@@ -88,7 +88,11 @@ export async function deliver(
       const waited = await time.wait(isProbe ? ready : health.orDown(ready));
       if (waited.kind !== "failed") continue;
       if (!isFinal(waited.error)) noAnswer(waited.error);
-      return failWith(open, "Redis is out of reach", waited.error);
+      return failWith(
+        open,
+        "Redis is out of reach",
+        reasonOf(waited.error) ? waited.error : (client.lastError ?? waited.error),
+      );
     }
     const script = scriptOf(operation);
     const keys: string[] = [];

@@ -40,7 +40,8 @@ test("calls queued behind a failed one fail with it, so none waits for several d
   const scene = new Scene("backlog", { maxPendingBytes: 32 << 20 });
   const attempts: string[] = [];
   const series = scene.open(server.url, {
-    deadline: 500,
+    deadline: 500, // the server is paused
+    registry: false,
     change: (store) => ({
       ...store,
       run: (operation, key, input, options) => {

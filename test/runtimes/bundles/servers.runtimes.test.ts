@@ -122,7 +122,7 @@ const vite = (format: Format) => async (file: string) => {
 const webpacked = (format: Format) => async (file: string) => {
   const isModule = format === "esm";
   const compiler = webpack({
-    mode: "production",
+    mode: "none",
     target: "node20",
     context: consumer(),
     entry,

@@ -13,7 +13,7 @@ import { answersOf } from "../worker.ts";
 const TAKES = `
   import { fixedWindow, httpStore, Limiter } from "oriel";
   async function takes(url, token) {
-    const store = httpStore({ url, token, deadline: 10_000 });
+    const store = httpStore({ url, token, deadline: 10_000, registry: false });
     const limiter = new Limiter(store, [fixedWindow({ limit: 100, span: "1h" })], { name: "resend" });
     const outcome = [];
     for (let i = 0; i < 6; i++) outcome.push(await limiter.take("a").then((decision) => decision.remaining, (error) => error.applied));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   redis = await startRedis();
   rest = await startRest(redis.url);
   const limiter = new Limiter(
-    httpStore({ url: rest.url, token: rest.token }),
+    httpStore({ url: rest.url, token: rest.token, registry: false }),
     [fixedWindow({ limit: 100, span: "1h" })],
     { name: "resend" },
   );

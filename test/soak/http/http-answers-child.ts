@@ -2,7 +2,7 @@
 import { fixedWindow, httpStore, Limiter } from "../../../src/entries/index.ts";
 
 const [url = "", calls = "1"] = process.argv.slice(2);
-const store = httpStore({ url, token: "t", deadline: 2000 });
+const store = httpStore({ url, token: "t", deadline: 2000, registry: false });
 const limiter = new Limiter(store, [fixedWindow({ limit: 5, span: "1m" })], { name: "api" });
 const peakBytes = () => process.resourceUsage().maxRSS * 1024;
 const reasons = new Set<string>();
