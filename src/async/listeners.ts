@@ -33,8 +33,8 @@ export class Listeners<Events extends object> {
   }
 
   /**
-   * The listener is called in the async context of this call. Returns a function that removes it. Throws ARGUMENT for an unknown event or a listener that is no
-   * function.
+   * The listener is called in the async context of this call. Returns a function that removes it. Throws ARGUMENT for an
+   * unknown event or a listener that is no function.
    */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#byName.get(name);

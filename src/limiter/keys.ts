@@ -8,8 +8,8 @@ const escaped = (text: string, separators: RegExp) => text.replace(separators, (
 /**
  * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
  * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests. The name has no
- * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag "%" and "!" are escaped in it: what
- * follows is "!", or ":" and a policy's name, which has neither.
+ * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag "%" and "!" are escaped in
+ * it: "!" follows it, or ":" and a policy's name, which has neither.
  */
 export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");

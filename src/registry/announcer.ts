@@ -70,7 +70,8 @@ export class Announcer {
   ride(store: Store): void {
     const nowMs = store.monotonic();
     if (nowMs < this.#nextMs) {
-      const isForNew = !(this.#nextMs >= this.#allMs) || this.#allMs === Number.NEGATIVE_INFINITY;
+      // Before the first announcement of all, and whenever a new structure is due before the next one.
+      const isForNew = this.#allMs === Number.NEGATIVE_INFINITY || this.#nextMs < this.#allMs;
       if (isForNew && !this.#isTimed) this.#rideLater(store, this.#nextMs - nowMs);
       return;
     }

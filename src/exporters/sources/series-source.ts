@@ -111,6 +111,7 @@ export function seriesWindow(
     metrics: WINDOW,
     async collect() {
       const name = names.labelOf(series.name);
+      const spanText = spanLabel(durationMs("span", span));
       const stats = await series.stats({ span, percentiles });
       const finite = (value: number | undefined, labels = {}): Sample[] =>
         value !== undefined && Number.isFinite(value) ? [{ value, labels: { name, ...labels } }] : [];
@@ -119,9 +120,7 @@ export function seriesWindow(
         finite(stats.mean),
         finite(stats.min),
         finite(stats.max),
-        percentiles.flatMap((each) =>
-          finite(stats.percentiles[each], { percentile: `${each}`, span: spanLabel(durationMs("span", span)) }),
-        ),
+        percentiles.flatMap((each) => finite(stats.percentiles[each], { percentile: `${each}`, span: spanText })),
       ];
     },
   };
