@@ -1,8 +1,9 @@
-// `npm test`: the tests of core, over the memory store, one Redis and its clients. `npm run test:all`: all parts over all stores, or
-// those that are named (`npm run test:all -- servers sql`). `check` among them is the checks of sources and package, `forms` the
+// `npm test`: the parts core and rows, over the memory store, one Redis and its clients. `npm run test:all`: all parts over all
+// stores, or those that are named (`npm run test:all -- servers sql`). If `npm test` has passed and no file has changed since, it
+// does not run core again, which is the same for all stores. `check` among them is the checks of sources and package, `forms` the
 // contract suites over each version of Redis and Valkey. Installs what they need. Other arguments are vitest's.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PARTS } from "./test/parts.mjs";
@@ -11,13 +12,16 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const state = join(root, "node_modules", ".oriel", "tests");
 /** The suites that run over each server, in each form (test/servers/forms.ts). */
 const FORMS = [
-  "suite.test",
+  "suite.rows",
   "contract/shape",
   "contract/added-dimension",
   "drain/matrix",
   "drain/rows/added-dimension",
-  "locked-window.test",
+  "locked-window.rows",
 ];
+
+/** What is no source. */
+const MADE = new Set([".git", "node_modules", "dist", "generated", "cache"]);
 
 const words = process.argv.slice(2);
 if (words.includes("--counts")) printCounts();
@@ -36,12 +40,18 @@ function runTests(isAll, rest) {
     );
     process.exit(2);
   }
-  const parts = !isAll ? ["core"] : named.length > 0 ? named : [...Object.keys(PARTS), "check"];
+  const parts = !isAll ? ["core", "rows"] : named.length > 0 ? named : [...Object.keys(PARTS), "check"];
   const ofVitest = parts.filter((part) => part in PARTS);
   const title = isAll ? `npm run test:all${named.map((name) => ` ${name}`).join("")}` : "npm test";
   const startMs = Date.now();
+  if (isAll && named.length === 0 && hasPassed("core.json")) {
+    console.log(
+      "npm test has passed, and no file has changed since: its tests that are the same for all stores do not run again",
+    );
+    ofVitest.splice(ofVitest.indexOf("core"), 1);
+  }
   const everything = parts.includes("check") ? Object.values(PARTS).flat() : [];
-  const flags = new Set(["--redis", ...ofVitest.flatMap((part) => PARTS[part]), ...everything]);
+  const flags = new Set(["--redis", ...(isAll ? ofVitest.flatMap((part) => PARTS[part]) : PARTS.core), ...everything]);
   if (parts.includes("forms")) for (const flag of PARTS.servers) flags.add(flag);
   let cpuS = run(process.execPath, [join(root, "scripts", "setup.mjs"), ...flags], {}, true).cpuS;
   let isGood = true;
@@ -60,10 +70,37 @@ function runTests(isAll, rest) {
   if (ofVitest.length > 0)
     add(vitest(others, { ORIEL_PARTS: ofVitest.join(","), ...(isAll ? {} : { ORIEL_ROWS: "few" }) }));
   if (parts.includes("forms")) add(vitest([...FORMS, ...others], { ORIEL_STORES: "servers" }));
-  const outcome = { title, ...counts, isGood, s: Math.round((Date.now() - startMs) / 1000), cpuMinutes: cpuS / 60 };
+  const outcome = {
+    title,
+    ...counts,
+    isGood,
+    startMs,
+    s: Math.round((Date.now() - startMs) / 1000),
+    cpuMinutes: cpuS / 60,
+  };
   writeFileSync(join(state, isAll ? "all.json" : "core.json"), JSON.stringify(outcome));
   console.log(lineOf(outcome));
   process.exitCode = isGood ? 0 : 1;
+}
+
+/** Whether the run of this outcome was good and began after the last change of a file of the repository. */
+function hasPassed(name) {
+  const file = join(state, name);
+  if (!existsSync(file)) return false;
+  const { isGood, startMs } = JSON.parse(readFileSync(file, "utf8"));
+  return isGood && changedMs(root) < startMs;
+}
+
+/** The last change of a file or folder, without what is installed or made. */
+function changedMs(folder) {
+  let latestMs = statSync(folder).mtimeMs;
+  if (folder === root) latestMs = 0; // what is installed and made lies in it
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (MADE.has(entry.name)) continue;
+    const path = join(folder, entry.name);
+    latestMs = Math.max(latestMs, entry.isDirectory() ? changedMs(path) : statSync(path).mtimeMs);
+  }
+  return latestMs;
 }
 
 /** Runs vitest. Without a report it broke off, which counts as a failed test. */

@@ -1,9 +1,13 @@
 // The parts of the tests. A test file belongs to the part that its name says: x.slow.test.ts to slow, x.test.ts to core. `.own`
 // before that (x.own.slow.test.ts) gives it a process of its own.
 
-/** What scripts/setup.mjs installs for each part, besides the packages and a Redis. `npm test` runs core only. */
+/**
+ * What scripts/setup.mjs installs for each part, besides the packages and a Redis. `npm test` runs core, and rows over the memory
+ * store and one Redis, for which the flags of core are enough. The suites of rows run over every store.
+ */
 export const PARTS = {
   core: ["--build"],
+  rows: ["--build", "--valkey"],
   slow: ["--build", "--valkey"],
   servers: ["--build", "--valkey", "--servers", "--sql"],
   sql: ["--build", "--valkey", "--servers", "--sql"],

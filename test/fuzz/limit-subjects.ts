@@ -14,7 +14,7 @@ import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
 const POLICIES = [
-  fixedWindow({ limit: 1000, span: "1m", aligned: true }),
+  fixedWindow({ limit: 1000, span: "1m" }),
   slidingWindow({ limit: 1000, span: "10m" }),
   leakyBucket({ capacity: 1000, span: "1h" }),
   gcra({ limit: 1000, span: "1h" }),

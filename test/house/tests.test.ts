@@ -1,6 +1,13 @@
+import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PARTS } from "../../scripts/test/parts.mjs";
 import { sourceFiles } from "./sources.ts";
+
+/** The paths of the files that a file imports. */
+function importsOf(path: string, text: string): string[] {
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);
+  return [...found].map(([, to]) => posix.join(posix.dirname(path), to!));
+}
 
 const files = sourceFiles(["test"], [".ts"]);
 const helpers = files.filter(({ path }) => !path.endsWith(".test.ts") && path !== "test/harness/setup.ts");
@@ -23,6 +30,20 @@ describe("the test files", () => {
     const names = files.map(({ path }) => path).filter((path) => path.endsWith(".test.ts"));
     expect(names.length).toBeGreaterThan(200);
     expect(names.filter((path) => !named.test(path.slice(path.lastIndexOf("/") + 1)))).toEqual([]);
+  });
+
+  it("belong to the part rows if stores are chosen for them, because the part core does not run over all of them", () => {
+    const texts = new Map(files.map(({ path, text }) => [path, text]));
+    const users = new Set(["test/harness/rows.ts"]);
+    for (let size = 0; size < users.size; ) {
+      size = users.size;
+      for (const [path, text] of texts) if (importsOf(path, text).some((used) => users.has(used))) users.add(path);
+    }
+    const isOfCore = (path: string) => /\/[a-z0-9-]+(\.own)?\.test\.ts$/.test(path);
+    expect([...users].filter(isOfCore)).toEqual([]);
+    const named = [...texts.keys()].filter((path) => path.endsWith(".rows.test.ts"));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((path) => !users.has(path))).toEqual([]);
   });
 
   it("have a process of their own if they step its timers, which those of other files would join", () => {

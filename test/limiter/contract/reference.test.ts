@@ -2,7 +2,7 @@
 // reference-load.slow.test.ts.
 // Tested elsewhere in this folder:
 //   T1, T2, T3, T9, T29 keys.slow.test.ts · T6, T12, T28, T36 (part) bad-input.test.ts · T13, T18 processes.slow.test.ts (four clocks
-//   10 s and an hour apart) · T14, T15, T20, T35 oracle.slow.test.ts · T25, T26, T31, T32 faults.slow.test.ts · T27 suite.test.ts
+//   10 s and an hour apart) · T14, T15, T20, T35 oracle.slow.test.ts · T25, T26, T31, T32 faults.slow.test.ts · T27 suite.rows.test.ts
 //   (the verbs on a cluster) · T11, T17 suite.ts, suite-several.ts · T30, T33 outages.slow.test.ts · T34 (part),
 //   T42 hot-key.slow.test.ts · T39 many-ids.own.slow.test.ts · T43-T45 test/lock
 // These do not touch limiters:

@@ -78,18 +78,19 @@ export class Stage {
     }
   }
 
-  /** Steps the clock until the promise settles. */
+  /** Steps the clock from timer to timer, and at least by `stepMs`, until the promise settles. */
   async awaiting<T>(promise: Promise<T>, stepMs = 5): Promise<T> {
     let isOver = false;
     const over = () => {
       isOver = true;
     };
     promise.then(over, over);
-    for (let round = 0; !isOver; round++) {
+    for (let round = 0; ; round++) {
+      await this.settle();
+      if (isOver) return promise;
       if (round > MAX_ROUNDS) throw new Error("it does not settle");
-      await this.advance(stepMs);
+      await this.advance(Math.max(stepMs, this.timers.nextMs - this.nowMs));
     }
-    return promise;
   }
 
   /** The same store as a process has it that may be cut off: then what it asks for fails, and it hears nothing. */

@@ -21,6 +21,11 @@ export class SteppedTimers implements Timers {
     return this.#timers.length;
   }
 
+  /** When the next one runs; the present without one. */
+  get nextMs(): number {
+    return this.#timers.reduce((next, { atMs }) => Math.min(next, atMs), this.#timers[0]?.atMs ?? this.#clock.nowMs);
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => this.after(ms, resolve));
   }
