@@ -4,7 +4,6 @@ export const constants = {
   FORMAT: 1,
   // A closed chunk with the same events in fewer bytes.
   SEALED_FORMAT: 2,
-  SUMMARY_FORMAT: 129,
   EARLY_MS: 60_000,
   EXPIRY_SLACK_MS: 60_000,
   PAGE_BYTES: 1 << 20,
@@ -107,7 +106,7 @@ export const records = {
   ],
   // The answer: status 0 and the parts, or 1.
   PARTS_ANSWER: [["status", "u8"]],
-  // The length of what follows: an answer, or a summary.
+  // The length of the answer that follows.
   SIZED: [["length", "u32"]],
   // Closed chunks after an answer. The length of each chunk follows, u32 each, then the chunks.
   CLOSED_CHUNKS: [
@@ -155,25 +154,6 @@ export const records = {
     ["createdMs", "f64", "created"],
     ["birth", "u32"],
   ],
-  // The fixed part of a summary behind the header of the chunk that it ends in.
-  SUMMARY: [
-    ["length", "u32"],
-    ["place", "u32"],
-    ["frame", "16"],
-    ["fromMs", "f64", "from"],
-    ["coversUntilMs", "f64", "covers_until"],
-    ["isOlderMissing", "u32"],
-    ["ranges", "u32"],
-    ["digests", "u32"],
-    ["zero", "u32"],
-  ],
-  // A range of frames of which copies may still follow.
-  FRAME_RANGE: [
-    ["producer", "u32"],
-    ["first", "u32"],
-    ["count", "u32"],
-    ["firstMs", "f64"],
-  ],
   // A sealed chunk after its header: the end of the chunk before it was sealed (as in KNOWN), the places of its parts, and the
   // statistics of all its events.
   SEALED: [
@@ -206,22 +186,6 @@ export const records = {
     ["first", "u32"],
     ["count", "u32"],
     ["lastSinceCreationMs", "u32"],
-  ],
-  // A digest of consecutive events. Its points follow, f32 or f64 each.
-  DIGEST: [
-    ["earliestMs", "f64"],
-    ["latestMs", "f64"],
-    ["count", "u32"],
-    ["nanCount", "u32"],
-    ["positiveInfinityCount", "u32"],
-    ["negativeInfinityCount", "u32"],
-    ["min", "f64"],
-    ["max", "f64"],
-    ["sumHigh", "f64"],
-    ["sumLow", "f64"],
-    ["m2", "f64"],
-    ["stride", "u32"],
-    ["points", "u32"],
   ],
   // A question for the statistics of a window inside Redis. The percentiles are another argument, f64 each.
   SERVER_QUERY: [

@@ -163,13 +163,22 @@ export function byteBound(argument: string, value: number): number {
   return value;
 }
 
-/** Throws ARGUMENT if `options` is no object, or has an unknown option. `of` is the option whose value they are. */
-export function checkKnown(options: object, known: readonly string[], of?: string): void {
+/**
+ * Throws ARGUMENT if `options` is no object, or has an unknown option. `of` is the option whose value they are. `gone`: for each
+ * option of earlier versions, what happens now instead.
+ */
+export function checkKnown(
+  options: object,
+  known: readonly string[],
+  of?: string,
+  gone?: Readonly<Record<string, string>>,
+): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))
     throw argumentError(of ?? "options", options, `an object with ${known.join(", ")}`);
   for (const name in options)
     if (!known.includes(name)) {
       const argument = of === undefined ? "option" : `option of ${of}`;
+      if (gone && Object.hasOwn(gone, name)) throw argumentError(argument, name, `left out: ${gone[name]}`);
       throw argumentError(argument, name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
     }
 }

@@ -39,7 +39,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     ...{
       bench: "cold",
       title: "A reader with no cached copy: ms",
-      rows: { batch: "batch", rankError: "error of ranks" },
+      rows: { batch: "batch" },
     },
     values: { ms: "ms", kernelMs: "of these the kernel, ms", trips: "round trips", bytes: "bytes" },
   },

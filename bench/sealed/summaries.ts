@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { redisStore } from "../../src/entries/index.ts";
 import { SUMMARIES, type Summary, summaryMissing } from "../rivals/summary/summary.ts";
 import type { Report, Row } from "../runner/report.ts";
-import { ask, askSummary, PERCENTILES, type Right, rightOf } from "./asked.ts";
+import { ask, PERCENTILES, type Right, rightOf } from "./asked.ts";
 import { ofSize } from "./equal-size.ts";
 import { errorOf } from "./errors.ts";
 import { lognormal, ROUNDINGS, type SealedLoad } from "./events.ts";
@@ -14,8 +14,6 @@ export const FULL_SUMMARIES: SummariesOptions = { events: 1_000_000, batch: 32 }
 export const SMALL_SUMMARIES: SummariesOptions = { events: 60_000, batch: 32 };
 
 const NAME = "bench summaries";
-/** The default of `summarize`. */
-const RANK_ERROR = 0.02;
 /** A summary that takes less than the wanted bytes by this share is not called equal. */
 const SMALLER = 0.02;
 
@@ -27,7 +25,7 @@ export async function benchSummaries(redisUrl: string, load: SummariesOptions): 
     rows: [],
     notes: [
       "Lognormal latencies, median 5 ms, sigma 0.8, float32. Value errors are percent of the exact value, by a sort. Rank errors are percent of the events.",
-      "oriel fetches outlines for these three percentiles, of any window, and keeps each event in Redis. Its summary has all statistics. DDSketch and t-digest answer any percentile of the values that were put into them, and cannot drop old ones.",
+      "oriel fetches outlines for these three percentiles, of any window, and keeps each event in Redis. DDSketch and t-digest answer any percentile of the values that were put into them, and cannot drop old ones.",
       "Bytes of DDSketch: its accuracy, the value of its first bin, and the count of each bin, with seven bits in a byte. Its own protobuf has 8 bytes for a bin.",
       "Bytes of t-digest: mean as float32 and count of each centroid, with seven bits in a byte. Its package has no form of its own. Both answered from these bytes alone.",
       "equal: the setting was chosen for the bytes of oriel. largest: the summary does not reach them, because each different value has a centroid. usual: the default of the package.",
@@ -42,10 +40,9 @@ export async function benchSummaries(redisUrl: string, load: SummariesOptions): 
     const column = lognormal(load.events, unitsPerMs);
     const right = rightOf(column);
     const sorted = column.slice().sort();
-    const { outlines, summary } = await fromOriel(redisUrl, column, load.batch, right);
+    const outlines = await fromOriel(redisUrl, column, load.batch, right);
     const all = [
       { by: "oriel, outlines", size: "equal", setting: "", ...outlines },
-      { by: "oriel, summary", size: "usual", setting: `rankError ${RANK_ERROR}`, ...summary },
       ...able.flatMap((each) => fromSummary(each, column, outlines.bytes)),
     ];
     for (const { by, size, setting, bytes, percentiles } of all)
@@ -54,7 +51,7 @@ export async function benchSummaries(redisUrl: string, load: SummariesOptions): 
   return report;
 }
 
-/** The answers of processes without a copy, and the bytes that they fetched. Those from outlines are exact. */
+/** The exact answers of a process without a copy, and the bytes that it fetched. */
 async function fromOriel(redisUrl: string, column: Float32Array, batch: number, right: Right) {
   const raw = new Redis(redisUrl);
   const store = redisStore(raw, { deadline: 60_000, registry: false });
@@ -62,8 +59,7 @@ async function fromOriel(redisUrl: string, column: Float32Array, batch: number, 
   try {
     await seal(store, key, await fill(raw, key, column, batch));
     await ask(store, NAME, right, "server"); // learns that the series is sealed
-    const outlines = await ask(store, NAME, right, "server");
-    return { outlines, summary: await askSummary(store, NAME, right, RANK_ERROR) };
+    return await ask(store, NAME, right, "server");
   } finally {
     await raw.flushdb();
     await store.close();

@@ -1,6 +1,5 @@
 import { redisStore, Series } from "../../src/entries/index.ts";
 import type { JournalAnswer } from "../../src/journal/format/answer.ts";
-import type { SummaryRead } from "../../src/journal/steps/approximate.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { latencies } from "../events.ts";
 import { median, percentile } from "../runner/measure.ts";
@@ -16,8 +15,6 @@ export interface ColdOptions {
 export const FULL_COLD: ColdOptions = { events: 1_000_000, batches: [32, 1024, 65_535], repetitions: 9 };
 export const SMALL_COLD: ColdOptions = { events: 2_000, batches: [32], repetitions: 2 };
 
-/** The rank error that a reader of the summary accepts. */
-const RANK_ERROR = 0.02;
 const QUERY = { percentiles: [99] };
 
 /** Measures a reader with no cached copy that queries a window: its round trips, and the time from bytes to the first answer. */
@@ -28,49 +25,37 @@ export async function benchCold(redisUrl: string, options: ColdOptions): Promise
     rows: [],
     notes: [
       "ms is the whole query, Redis included. kernelMs is the time from bytes to answer, with the same replies replayed from memory. eventsPerSecond is computed from kernelMs.",
-      "rankError is the error that the reader accepts. Above 0 a published summary answers.",
       "reads counts chunks and pages. trips counts turns in which some were sent together. Medians. Every answer's count and p99 were checked.",
     ],
   };
-  for (const batch of options.batches) report.rows.push(...(await measure(redisUrl, batch, options)));
+  for (const batch of options.batches) report.rows.push(await measure(redisUrl, batch, options));
   return report;
 }
 
-async function measure(redisUrl: string, batch: number, { events, repetitions }: ColdOptions): Promise<Row[]> {
+async function measure(redisUrl: string, batch: number, { events, repetitions }: ColdOptions): Promise<Row> {
   const store = redisStore(redisUrl);
   const name = `bench cold ${batch}`;
   const writer = new Series(store, name);
   const values = latencies(events, 5);
   for (let from = 0; from < events; from += batch) await writer.recordMany(values.subarray(from, from + batch));
   const sorted = values.slice().sort();
-  const exactly = await measureReader(store, name, sorted, 0, repetitions);
-  await writer.summarize({ rankError: RANK_ERROR });
-  const nearly = await measureReader(store, name, sorted, RANK_ERROR, repetitions);
+  const row = await measureReader(store, name, sorted, repetitions);
   await writer.delete();
   await writer.close();
   await store.close();
-  return [exactly, nearly].map((row) => ({ events, batch, ...row }));
+  return { events, batch, ...row };
 }
 
-async function measureReader(
-  store: Store,
-  name: string,
-  sorted: Float32Array,
-  rankError: number,
-  repetitions: number,
-): Promise<Row> {
+async function measureReader(store: Store, name: string, sorted: Float32Array, repetitions: number): Promise<Row> {
   const events = sorted.length;
   const right = percentile(sorted, 99);
-  const valueAt = (rank: number) => sorted[Math.floor(rank * (events - 1))]!;
-  const [least, most] = [valueAt(0.99 - rankError), valueAt(0.99 + rankError)];
   const ask = async (on: Store) => {
     const series = new Series(on, name);
     const startMs = performance.now();
-    const { count, percentiles } = await series.stats(rankError > 0 ? { ...QUERY, approximate: { rankError } } : QUERY);
+    const { count, percentiles } = await series.stats(QUERY);
     const ms = performance.now() - startMs;
     const p99 = percentiles[99]!;
-    const isRight = rankError > 0 ? p99 >= least && !(p99 > most) : Math.abs(p99 - right) <= 1e-6 * right;
-    if (count !== events || !isRight)
+    if (count !== events || Math.abs(p99 - right) > 1e-6 * right)
       throw new Error(`a cold reader answered ${count} events, p99 ${p99}; right is ${events}, ${right}`);
     await series.close();
     return ms;
@@ -85,7 +70,7 @@ async function measureReader(
   }
   const eventsPerSecond = (events / median(kernelMs)) * 1000;
   const { reads, trips, sizeBytes: bytes } = tape;
-  return { rankError, reads, trips, bytes, ms: median(wholeMs), kernelMs: median(kernelMs), eventsPerSecond };
+  return { reads, trips, bytes, ms: median(wholeMs), kernelMs: median(kernelMs), eventsPerSecond };
 }
 
 /** Records the replies of a store and replays them at once. */
@@ -112,9 +97,8 @@ class Tape {
         });
       }
       const answer = await store.run(operation, key, input, runOptions);
-      const { summary, answer: behind = answer } = answer as Partial<SummaryRead>;
-      const { bytes, closedChunks: older } = behind as Partial<JournalAnswer>;
-      for (const part of [summary, bytes, ...(older?.chunks ?? []).map((chunk) => chunk.bytes)])
+      const { bytes, closedChunks: older } = answer as Partial<JournalAnswer>;
+      for (const part of [bytes, ...(older?.chunks ?? []).map((chunk) => chunk.bytes)])
         this.sizeBytes += part?.length ?? 0;
       this.#answers.set(nameOf(key, input), answer);
       return answer;

@@ -42,9 +42,9 @@ export interface QueryQueue {
   ask(query: PendingQuery): void;
 }
 
-/** One way to compute statistics: exactly in this process, inside the store, or approximately from a summary. */
-export interface QueryStrategy<Query extends StatsQuery = StatsQuery> {
-  stats(query: Query): Promise<WindowStats>;
+/** One way to compute statistics: in this process, or inside the store. */
+export interface QueryStrategy {
+  stats(query: StatsQuery): Promise<WindowStats>;
 }
 
 type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;

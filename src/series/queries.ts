@@ -1,6 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
-import type { ApproximateOptions } from "../stats/window-stats.ts";
 
 /** Options of `Series.stats` and `Series.recordAndGet`. */
 export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
@@ -12,25 +11,6 @@ export interface SeriesStatsOptions<P extends readonly number[] = readonly numbe
    * from their outlines and some of their values, in two or three requests and without these two bounds.
    */
   where?: "client" | "server" | undefined;
-  /**
-   * Allows an answer from a published summary (`Series.summarize`) and the events recorded since, if this process has no
-   * copy and the error stays within this bound. Otherwise the answer is exact. Its `approximate` states the error.
-   */
-  approximate?: ApproximateOptions | undefined;
-}
-
-/** Options of `Series.summarize`. */
-export interface SummarizeOptions {
-  /**
-   * Error bound of percentile ranks, as a share of a window's numbers, for windows over everything in the summary. From
-   * 0.002 to 0.25; default 0.02, which takes about 28 kB (48 kB with float64). Half the error takes three times the bytes.
-   * A summary of few events is no larger than the events.
-   */
-  rankError?: number | undefined;
-}
-
-export interface ApproximateQuery extends StatsQuery {
-  rankError: number;
 }
 
 const MAX_SERVER_PERCENTILES = 64;
@@ -44,33 +24,6 @@ export function serverQuery({ where, ...options }: SeriesStatsOptions, retention
   if (query.percentiles.length > MAX_SERVER_PERCENTILES)
     throw argumentError("percentiles", query.percentiles, `at most ${MAX_SERVER_PERCENTILES} with where: "server"`);
   return query;
-}
-
-/** Checks the options of a query that a summary may answer. */
-export function approximateQuery(options: SeriesStatsOptions, retentionMs: number): ApproximateQuery {
-  const { where, approximate, ...rest } = options;
-  if (where === "server")
-    throw argumentError("approximate", approximate, 'left out with where: "server", which is exact');
-  if (where !== undefined && where !== "client") throw argumentError("where", where, '"client" or "server"');
-  if (rest.maxAge !== undefined)
-    throw argumentError("maxAge", rest.maxAge, "left out with approximate: a cached copy is exact");
-  if (approximate === null || typeof approximate !== "object")
-    throw argumentError("approximate", approximate, "an object { rankError }");
-  checkKnown(approximate, ["rankError"], "approximate");
-  return { ...statsQuery(rest, retentionMs), rankError: share(approximate.rankError, 0, 0.5) };
-}
-
-/** The rank error of a summary that is about to be published. */
-export function summaryError(options: SummarizeOptions): number {
-  checkKnown(options, ["rankError"]);
-  const { rankError = 0.02 } = options;
-  return share(rankError, 0.002, 0.25);
-}
-
-function share(rankError: number, min: number, max: number): number {
-  if (typeof rankError !== "number" || !(rankError >= min && rankError <= max))
-    throw argumentError("rankError", rankError, `a number from ${min} to ${max}`);
-  return rankError;
 }
 
 type LastOptions = Readonly<Record<string, unknown>>;

@@ -19,14 +19,7 @@ import type { Store } from "../store/contract.ts";
 import { tap } from "../structures.ts";
 import { mergedStats, partOf } from "./merged-window.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
-import {
-  approximateQuery,
-  QueryCache,
-  type SeriesStatsOptions,
-  type SummarizeOptions,
-  serverQuery,
-  summaryError,
-} from "./queries.ts";
+import { QueryCache, type SeriesStatsOptions, serverQuery } from "./queries.ts";
 import {
   announcedSettings,
   checkRecordOptions,
@@ -124,8 +117,7 @@ export class Series {
   }
 
   #stats(options: SeriesStatsOptions): Promise<WindowStats> {
-    const { approximate, exact, onServer } = this.#askable();
-    if (options?.approximate !== undefined) return approximate.stats(approximateQuery(options, this.retentionMs));
+    const { exact, onServer } = this.#askable();
     if (options?.where === undefined) return exact.stats(this.#queries.of(options));
     const { where, ...rest } = options;
     if (where === "client") return exact.stats(this.#queries.of(rest));
@@ -151,16 +143,6 @@ export class Series {
       const answered = recorded.then(() => stats);
       return abortable(answered, options.signal);
     });
-  }
-
-  /**
-   * Publishes a summary of all events within the retention, for processes without a copy that query with `approximate`.
-   * They read about 28 kB instead of the journal, and the events recorded since. It reads as `stats` does and writes
-   * once; O(n log n). Rejects with LOST (transient) if the open chunk was closed twice or deleted meanwhile, and with
-   * TOO_LARGE if more than about 1300 processes recorded within 20 s.
-   */
-  summarize(options: SummarizeOptions = {}): Promise<void> {
-    return this.#place.run("summarize", () => this.#askable().approximate.publish(summaryError(options)));
   }
 
   /** A copy of the values inside a window, in the order of the journal. */

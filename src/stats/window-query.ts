@@ -54,6 +54,7 @@ export interface StatsQuery extends WindowQuery {
 
 const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
 const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
+const GONE = { approximate: "every answer is exact" };
 /** Without `maxAge`: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 
@@ -64,7 +65,7 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
 
 /** With `end` "now", the option `at` is the time of an event, not the end of the window. */
 export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
-  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
+  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS, undefined, GONE);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   percentileRanks(method, 1, 50);

@@ -30,24 +30,6 @@ export interface WindowStats<P extends number = number> {
   /** True if the answer may lack events or the server's clock went back. `degradedBy` is the reason. */
   degraded: boolean;
   degradedBy?: Degraded;
-  /** The error bounds of the answer, if the query accepted an error. */
-  approximate?: Approximation;
-}
-
-/** The error that the caller accepts. */
-export interface ApproximateOptions {
-  /** Maximum error of a percentile's rank, as a share of the window's numbers, from 0 to 0.5. */
-  rankError: number;
-}
-
-/**
- * Error bounds of an approximate answer. The rank of each percentile is off by at most `rankError`, a share of all
- * numbers. The other statistics belong to a window with slightly shifted edges: at most `events` events are inside only
- * one of the two windows. If `events` is 0, these statistics are exact.
- */
-export interface Approximation {
-  rankError: number;
-  events: number;
 }
 
 /**

@@ -36,7 +36,7 @@ async function sealChunk(store: Store, name: string): Promise<void> {
   expectEqual("a closed chunk", await sealer.seal(number), "sealed");
 }
 
-/** Three chunks, the first ones closed, and a summary. With `seal`, one sealed chunk before the open one. */
+/** Three chunks, the first ones closed. With `seal`, one sealed chunk before the open one. */
 function seriesSubject(name: string, options: SeriesOptions): Subject {
   const seeded = options.seal ? Array.from({ length: 1500 }, (_, i) => 1 + (i % 5)) : SEEDED;
   const isEvent = options.clock === "event";
@@ -45,7 +45,7 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
     name,
     called: /series/i,
     drives: ["Series"],
-    keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:summary$/],
+    keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/],
     open(store, key, span = "1m"): Driven {
       const series = new Series(store, key, { retention: span, ...options });
       return {
@@ -55,7 +55,6 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
             if (chunk > 0) await pause(1000);
             await series.recordMany(seeded, at());
           }
-          await series.summarize();
           if (!options.seal) return;
           await sealChunk(store, key);
           await series.recordMany(SEEDED, at());
@@ -75,13 +74,10 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
               store.run(readParts, `${store.keyOf(key)}:1`, { birth: 1, checksum: 1, parts: [[0, 8]] }),
             ),
           seal: () => placeOf("Series", store, key).run("seal", () => store.run(seal, store.keyOf(key), sealOf(1))),
-          "stats approximately": () =>
-            new Series(store, key, { retention: span, ...options }).stats({ approximate: { rankError: 0.1 } }),
           recordAndGet: () => series.recordAndGet(3, at()),
           recordMany: () => series.recordMany([4, 5], at()),
           values: () => series.values(),
           fractionBelow: () => series.fractionBelow(3),
-          summarize: () => series.summarize(),
           "stats of several": () => Series.stats([series]),
           delete: () => series.delete(),
           "record after delete": () => series.record(1, isEvent ? at() : undefined),

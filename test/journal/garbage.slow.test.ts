@@ -107,7 +107,6 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
   await series.recordMany(Array.from({ length: 300 }, (_, i) => i));
   const nowMs = Date.now();
   await series.recordMany([1, 2, 3], { at: [nowMs - 5000, nowMs - 3000, nowMs] });
-  await series.summarize({ rankError: 0.05 });
   const key = store.keyOf("j");
   const whole = await client.getBuffer(key);
   const number = whole!.readDoubleLE(8);
@@ -120,7 +119,6 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
   const keys = new Map([
     [key, opened],
     [`${key}:${number}`, closed],
-    [`${key}:summary`, (await client.getBuffer(`${key}:summary`))!],
   ]);
   const calls: Record<string, () => Promise<unknown>> = {
     cold: () => open({ resident: false }).stats({ span: "1m", percentiles: [50, 99] }),
@@ -133,11 +131,8 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
     record: () => open().record(1),
     recordAndGet: () => open({ resident: false }).recordAndGet(1, { span: "1m" }),
     recordAt: () => open().record(1, { at: Date.now() }),
-    approximate: () =>
-      open({ resident: false }).stats({ span: "30m", percentiles: [50], approximate: { rankError: 0.2 } }),
     server: () => open().stats({ span: "1m", where: "server", percentiles: [99] }),
     values: () => open().values({ span: "1m" }),
-    summarize: () => open().summarize({ rankError: 0.1 }),
     delete: () => open().delete(),
   };
   const reported = new Map<string, number>();

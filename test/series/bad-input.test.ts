@@ -96,6 +96,12 @@ describe("bad input is refused with one clear error before anything is written",
       await expectArgument(() => series().stats({ percentiles: [50, p as number] }), "percentile");
   });
 
+  test("options of earlier versions are refused with what happens now", async () => {
+    const said = 'option is "approximate"; it must be left out: every answer is exact';
+    await expect(series().stats({ approximate: { rankError: 0.1 } } as never)).rejects.toThrow(said);
+    expect(() => local().stats({ approximate: { rankError: 0.1 } } as never)).toThrow(said);
+  });
+
   test.each(windowOptions)("option %s of values and fractionBelow is checked", async (name, wrong) => {
     for (const value of wrong) {
       const options = { [name]: value } as never;

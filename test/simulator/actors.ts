@@ -1,6 +1,5 @@
 import type { Handle } from "./handle.ts";
 import type { Query } from "./laws/calls.ts";
-import { NEARLY } from "./laws/nearly.ts";
 import type { Stage } from "./stage.ts";
 import { isExpected, NAME, sealOne } from "./subject.ts";
 import type { SimProcess } from "./world/process.ts";
@@ -21,7 +20,6 @@ export async function write(stage: Stage, process: SimProcess): Promise<void> {
     let last: Promise<void> | undefined;
     for (let i = 0; i < calls; i++) last = record(stage, handle);
     if (plan.hasDeletes && random.chance(0.01)) last = remove(stage, handle);
-    if (plan.hasSummaries && random.chance(0.08)) last = summarize(stage, handle);
     if (random.chance(0.6)) await last;
   }
 }
@@ -84,9 +82,7 @@ export async function read(stage: Stage, process: SimProcess): Promise<void> {
     const isLong = random.chance(0.05);
     await world.sleep(random.int(1, isLong ? plan.retentionMs + 90_000 : 2 * paceMs), process);
     if (stage.isOver) return;
-    const asked = random.chance(plan.hasSummaries ? 0.5 : 0.2)
-      ? stage.open(process, handle.retentionMs, { isKept: false })
-      : handle;
+    const asked = random.chance(0.3) ? stage.open(process, handle.retentionMs, { isKept: false }) : handle;
     const last = ask(stage, asked);
     if (random.chance(0.2)) ask(stage, asked);
     await last;
@@ -109,9 +105,7 @@ export async function visit(stage: Stage, process: SimProcess): Promise<void> {
 }
 
 export function ask(stage: Stage, handle: Handle, spanMs = spanOf(stage, handle)): Promise<void> {
-  const { random, calls, plan } = stage;
-  if (plan.hasSummaries && random.chance(0.5))
-    return askNearly(stage, handle, spanMs, random.pick([0.1, 0.3, 0.5, 0.5]));
+  const { random, calls } = stage;
   if (random.chance(0.3)) {
     const promise = () => handle.series.values({ span: spanMs });
     return calls.follow("values", handle, promise, undefined, { spanMs });
@@ -119,17 +113,6 @@ export function ask(stage: Stage, handle: Handle, spanMs = spanOf(stage, handle)
   const query: Query = { spanMs };
   const promise = () => handle.series.stats({ span: spanMs, percentiles: [50, 99] });
   return calls.follow("stats", handle, promise, undefined, query);
-}
-
-/** Asks what may be answered from a summary. */
-export function askNearly({ calls }: Stage, handle: Handle, spanMs: number, rankError: number): Promise<void> {
-  const promise = () => handle.series.stats({ span: spanMs, percentiles: [...NEARLY], approximate: { rankError } });
-  return calls.follow("approximate stats", handle, promise, undefined, { spanMs, rankError });
-}
-
-function summarize({ calls, random }: Stage, handle: Handle): Promise<void> {
-  const rankError = random.pick([0.02, 0.1]);
-  return calls.follow("summarize", handle, () => handle.series.summarize({ rankError }));
 }
 
 async function remove(stage: Stage, handle: Handle): Promise<void> {

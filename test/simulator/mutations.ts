@@ -20,7 +20,6 @@ import {
   withoutAsking,
   withoutFoundBirths,
   withoutHeadCheck,
-  withoutNamesInSummaries,
   withReadersSpan,
 } from "./subject.ts";
 
@@ -50,7 +49,7 @@ export const MUTATIONS: readonly Mutation[] = [
       paceMs: 500,
       writerCount: 3,
       readerCount: 3,
-      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20, minInDigest: 4 },
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20 },
     },
     constants: { earlyMs: 600_000 },
   },
@@ -149,15 +148,9 @@ export const MUTATIONS: readonly Mutation[] = [
       readerCount: 3,
       paceMs: 200,
       durationMs: 60_000,
-      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0, minInDigest: 4 },
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0 },
     },
     operation: { name: "journal/read", local: blindAtTheEnd },
-  },
-  {
-    rule: "a summary names the frames that copies may follow: nobody looks",
-    suits: repeatsLate,
-    conditions: { hasSummaries: true, readerCount: 3, hasDeletes: false },
-    patch: withoutNamesInSummaries,
   },
   ...SEAL_MUTATIONS,
 ];

@@ -28,7 +28,6 @@ export interface Plan {
     readonly rotateBytes: number;
     readonly appendBytes: number;
     readonly coldBytes: number;
-    readonly minInDigest: number;
   };
   /** How far the events of an event clock lag behind. */
   readonly eventLagMs: number;
@@ -44,8 +43,6 @@ export interface Plan {
   readonly kills: number;
   /** All writers rest for so long, once: the whole journal may expire meanwhile. */
   readonly restMs: number;
-  /** Whether summaries are published, and questions asked that accept an error. */
-  readonly hasSummaries: boolean;
   /** Processes that live for a call or two, as a function's do. */
   readonly visitorCount: number;
   /** How likely a process is frozen while a request of it is under way; its monotonic clock stands still meanwhile. */
@@ -99,7 +96,6 @@ export function planOf(seed: number): Plan {
       rotateBytes: random.pick([600, 1 << 20, 1 << 20]),
       appendBytes: random.pick([1_000, 1 << 20, 1 << 20]),
       coldBytes: random.pick([1_500, 1 << 20, 1 << 20]),
-      minInDigest: 4,
     },
     eventLagMs: random.pick([0, 10_000, 1_000_000]),
     hasOwnTimes: isEventClock || random.chance(0.3),
@@ -112,7 +108,6 @@ export function planOf(seed: number): Plan {
     pauses: some(0.3, 4),
     kills: some(0.3, 2),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
-    hasSummaries: random.chance(0.4),
     visitorCount: random.chance(0.3) ? random.int(1, 2) : 0,
     freezes: !isPlain && random.chance(0.25) ? random.pick([0.01, 0.05, 0.2]) : 0,
     stepsBetween: !isPlain && random.chance(0.25) ? random.pick([0.1, 0.5]) : 0,

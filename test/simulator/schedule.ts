@@ -13,7 +13,6 @@ export interface Outcome {
   readonly acknowledged: number;
   readonly answered: number;
   readonly degraded: number;
-  readonly near: number;
   readonly failed: number;
   readonly rotations: number;
   readonly failovers: number;
@@ -98,7 +97,6 @@ async function play(stage: Stage): Promise<Outcome> {
     acknowledged: calls.acknowledged.size,
     answered: calls.answered,
     degraded: calls.degraded,
-    near: calls.near,
     failed: calls.failed,
     rotations: ledger.rotationCount,
     failovers: stage.failoverCount,

@@ -5,7 +5,6 @@ import { ChunkBytes } from "../../src/journal/format/chunk-bytes.ts";
 import { ClosedChunks } from "../../src/journal/format/closed-chunks.ts";
 import { constants } from "../../src/journal/format/constants.ts";
 import { Dedupe } from "../../src/journal/format/dedupe.ts";
-import { FrameRanges } from "../../src/journal/format/frame-ranges.ts";
 import { JournalCopy } from "../../src/journal/replica/journal-copy.ts";
 import { SealedNames } from "../../src/journal/sealed/names.ts";
 import { SealedChunk } from "../../src/journal/sealed/sealed-chunk.ts";
@@ -20,7 +19,6 @@ import type { Plan } from "./plan.ts";
 import type { Random } from "./world/random.ts";
 
 export type { Known } from "../../src/journal/format/answer.ts";
-export { summaryKey } from "../../src/journal/format/summary.ts";
 export type { ReadRequest as Read } from "../../src/journal/steps/read.ts";
 export { packing } from "../../src/stats/segments/segment.ts";
 export { ChunkBytes, closedKey, constants as law };
@@ -71,17 +69,10 @@ export function withoutFoundBirths(): () => void {
   return () => Object.assign(ClosedChunks.prototype, { linkedTo });
 }
 
-/** Lets nobody look for a frame in what a summary names. Returns how to undo that. */
-export function withoutNamesInSummaries(): () => void {
-  const { holds } = FrameRanges.prototype;
-  FrameRanges.prototype.holds = () => false;
-  return () => Object.assign(FrameRanges.prototype, { holds });
-}
-
 /** Changes the span for which readers recognise copies. The step still uses the constant. Returns an undo function. */
 export function withReadersSpan(dedupeMs: number): () => () => void {
   return () => {
-    const { admit, holds, rangesAt } = Dedupe.prototype;
+    const { admit, holds } = Dedupe.prototype;
     const within = <A extends unknown[], R>(run: (this: Dedupe, ...given: A) => R) =>
       function (this: Dedupe, ...given: A): R {
         const usualMs = constants.dedupeMs;
@@ -92,8 +83,8 @@ export function withReadersSpan(dedupeMs: number): () => () => void {
           constants.dedupeMs = usualMs;
         }
       };
-    Object.assign(Dedupe.prototype, { admit: within(admit), holds: within(holds), rangesAt: within(rangesAt) });
-    return () => Object.assign(Dedupe.prototype, { admit, holds, rangesAt });
+    Object.assign(Dedupe.prototype, { admit: within(admit), holds: within(holds) });
+    return () => Object.assign(Dedupe.prototype, { admit, holds });
   };
 }
 
@@ -164,21 +155,20 @@ export function withoutMissingChunks(): () => void {
 /** Lets readers recognise no copy of a frame in a sealed chunk. */
 export const withoutSealedNames = () => replaced(SealedNames, { holds: () => false });
 
-/** Lets a range of names cover all sequences between the first and the last of its producer. */
+/** Lets the names of a producer cover gaps between them. */
 export function withGapsCovered(): () => void {
+  const { holds } = SealedNames.prototype;
+  const widest = 64;
   return replaced(SealedNames, {
     holds(this: SealedNames, producer, sequence, stampMs) {
-      const its = [...this.ranges(Number.NEGATIVE_INFINITY)].filter((range) => range.producer === producer >>> 0);
-      const place = sequence >>> 0;
-      return (
-        its.length > 0 && this.reach(stampMs) && place >= its[0]!.first && place < its.at(-1)!.first + its.at(-1)!.count
-      );
+      const hasBeyond = (step: 1 | -1) =>
+        Array.from({ length: widest }, (_, i) => sequence + step * i).some((each) =>
+          holds.call(this, producer, each, stampMs),
+        );
+      return hasBeyond(1) && hasBeyond(-1);
     },
   });
 }
-
-/** Lets a summary name no frame of a sealed chunk. */
-export const withoutSealedNamesInSummaries = () => replaced(SealedNames, { *ranges() {} });
 
 /** Lets a copy take the rest of a sealed chunk without a look at the events that it has. */
 export function withoutComparison(): () => void {
@@ -196,17 +186,6 @@ export function withoutComparison(): () => void {
         });
       const { header, end, names } = sealed;
       takeSealed.call(this, { header, end, names, decode } as SealedChunk);
-    },
-  });
-}
-
-/** Lets a copy that begins inside a chunk take its sealed form. */
-export function withAnyBeginning(): () => void {
-  const { takeSealed } = JournalCopy.prototype;
-  return replaced(JournalCopy, {
-    takeSealed(sealed) {
-      this.tail!.isWhole = true;
-      takeSealed.call(this, sealed);
     },
   });
 }

@@ -176,10 +176,3 @@ function near(what: string, actual: number, expected: number, tolerance: number)
     Object.is(actual, expected) || actual === expected || Math.abs(actual - expected) <= tolerance + 1e-323;
   if (!isNear) expect.fail(`${what} is ${actual}, by brute force ${expected} (allowed: ${tolerance})`);
 }
-
-/** How far, as a share of all, the rank of `value` is from p/100. */
-export function rankErrorOf(sorted: readonly number[], value: number, p: number): number {
-  const below = sorted.filter((x) => x < value).length / sorted.length;
-  const upTo = sorted.filter((x) => x <= value).length / sorted.length;
-  return Math.max(0, below - p / 100, p / 100 - upTo);
-}

@@ -8,8 +8,6 @@ export const constants = {
   format: layout.FORMAT,
   /** The format of a closed chunk with the same events in fewer bytes. */
   sealedFormat: layout.SEALED_FORMAT,
-  /** The format of a summary: 128 plus its own number. */
-  summaryFormat: layout.SUMMARY_FORMAT,
   /** An append may be stored for this long after it was built. Stamps of all its copies lie in the `dedupeMs` before that end. */
   voidAfterMs: 10_000,
   /** Readers count a (producer, sequence) once within this much journal time. */
@@ -47,6 +45,4 @@ export const constants = {
   maxClosedChunks: layout.MAX_CLOSED_CHUNKS,
   /** The same where only the outlines of sealed chunks are answered. */
   maxOutlines: layout.MAX_OUTLINES,
-  /** Fewest events of a digest in a summary. Fewer events are as cheap to read directly. */
-  minInDigest: 256,
 };

@@ -1,7 +1,6 @@
 import type { SealedNames } from "../sealed/names.ts";
 import { constants } from "./constants.ts";
 import { FrameNames } from "./frame-names.ts";
-import { FrameRanges } from "./frame-ranges.ts";
 
 /**
  * The recently counted frames. A copy of one within `constants.dedupeMs` of journal time is not counted again. There are two
@@ -14,14 +13,8 @@ export class Dedupe {
 
   /** The frames of the first generation. It is complete when a later generation begins. */
   readonly first = this.#young;
-  /** Frames that a summary has counted. */
-  readonly #before: FrameRanges | undefined;
   /** Frames of sealed chunks of which copies may follow. */
   #sealed: readonly SealedNames[] = [];
-
-  constructor(before?: FrameRanges) {
-    this.#before = before;
-  }
 
   /** Approximate size of all names in the heap, and of `others`, each counted once. */
   sizeBytesWith(others: FrameNames): number {
@@ -64,15 +57,7 @@ export class Dedupe {
   holds(producer: number, sequence: number, stampMs: number): boolean {
     if (stampMs - this.#young.stampOf(producer, sequence) < constants.dedupeMs) return true;
     if (!this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < constants.dedupeMs) return true;
-    if (this.#sealed.length > 0 && this.#sealed.some((each) => each.holds(producer, sequence, stampMs))) return true;
-    return this.#before?.holds(producer, sequence, stampMs) === true;
-  }
-
-  /** The counted frames that may still have copies stamped at `stampMs` or later. */
-  rangesAt(stampMs: number): FrameRanges {
-    const sinceMs = stampMs - constants.dedupeMs;
-    const { list } = FrameRanges.of([this.#old, this.#young], sinceMs);
-    return new FrameRanges([...list, ...this.#sealed.flatMap((each) => [...each.ranges(sinceMs)])]);
+    return this.#sealed.length > 0 && this.#sealed.some((each) => each.holds(producer, sequence, stampMs));
   }
 
   #beginYoung(stampMs: number): void {

@@ -5,7 +5,6 @@ import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
 import { constants } from "../format/constants.ts";
 import { Dedupe } from "../format/dedupe.ts";
-import type { FrameRanges } from "../format/frame-ranges.ts";
 import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
 import { JournalRolledBack } from "../format/journal-rolled-back.ts";
 import type { SealedNames } from "../sealed/names.ts";
@@ -26,8 +25,6 @@ export interface CopiedChunk {
   place: number;
   frame: Uint8Array;
   events: Segments;
-  /** False if the copy begins inside this chunk. */
-  isWhole: boolean;
 }
 
 /**
@@ -53,20 +50,6 @@ export class JournalCopy {
 
   constructor(isPacked = false) {
     this.isPacked = isPacked;
-  }
-
-  /** A copy that begins at the end of a summary. Of earlier frames it has only the names of which copies may follow. */
-  static after(header: ChunkHeader, { length, place, frame }: Known, before: FrameRanges): JournalCopy {
-    const copy = new JournalCopy();
-    copy.#dedupe = new Dedupe(before);
-    Object.assign(copy.begin(header), { length, place, frame, isWhole: false });
-    copy.isFirstKnown = true;
-    return copy;
-  }
-
-  /** Names of frames of which copies may still follow. */
-  get lateFrames(): FrameRanges {
-    return this.#dedupe.rangesAt(this.tail?.header.lastStampMs ?? Number.POSITIVE_INFINITY);
   }
 
   get head(): CopiedChunk | undefined {
@@ -139,7 +122,6 @@ export class JournalCopy {
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
       events: new Segments(header.valueType, undefined, this.isPacked),
-      isWhole: true,
     };
     this.chunks.push(chunk);
     return chunk;
@@ -179,7 +161,6 @@ export class JournalCopy {
    */
   takeSealed(sealed: SealedChunk): void {
     const chunk = this.tail!;
-    if (!chunk.isWhole) throw new JournalRolledBack();
     let held = chunk.events.count;
     let at = 0;
     sealed.decode(activeBlocks(), (times, values) => {

@@ -1,6 +1,5 @@
 import * as layout from "../../generated/layouts/journal.ts";
 import { constants } from "../format/constants.ts";
-import type { FrameRange } from "../format/frame-ranges.ts";
 
 /*
  * Names of the last frames of a sealed chunk, because copies of these frames may follow in later chunks. A range (SEALED_RANGE
@@ -86,22 +85,6 @@ export class SealedNames {
   /** Whether a copy of one of these frames can be stamped at `stampMs` or later. */
   reach(stampMs: number): boolean {
     return stampMs - this.#lastStampMs < constants.dedupeMs;
-  }
-
-  /**
-   * The ranges with a frame stamped after `sinceMs`. The first stamp of a range is unknown: `firstMs` is the earliest that it
-   * can be, so a reader of these ranges recognises fewer copies for certain, and never a wrong one.
-   */
-  *ranges(sinceMs: number): Generator<FrameRange> {
-    const firstMs = Math.max(this.#createdMs, this.#lastStampMs - constants.dedupeMs);
-    for (let i = 0; i < this.rangeCount; i++)
-      if (this.#lastMsOf(i) > sinceMs)
-        yield {
-          producer: this.#producerOf(i),
-          first: this.#firstOf(i),
-          count: this.#endOf(i) - this.#firstOf(i),
-          firstMs,
-        };
   }
 
   /**

@@ -17,7 +17,7 @@ import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 
 /** Each call is sent alone: one may occupy the server for about 40 ms, and other clients are served before the next. */
-export const MAX_CALL_BYTES = 1;
+const MAX_CALL_BYTES = 1;
 
 /** How a step asks for parts of closed chunks instead of whole ones. */
 interface PartsOfChunks<L extends Lookback> {

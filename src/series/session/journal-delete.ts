@@ -1,10 +1,8 @@
 import { OrielError } from "../../errors.ts";
 import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { constants } from "../../journal/format/constants.ts";
-import { summaryKey } from "../../journal/format/summary.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import { DELETED, deleteChunk } from "../../journal/steps/delete.ts";
-import { read } from "../../journal/steps/read.ts";
 import { closedKey } from "../../journal/steps/rotate.ts";
 import type { Store } from "../../store/contract.ts";
 
@@ -13,13 +11,6 @@ const MAX_ROUNDS = 100;
 
 /** Deletes a journal as it is now. Events recorded by others meanwhile begin a new one. */
 export async function deleteJournal(store: Store, key: string, reader: JournalReader): Promise<void> {
-  await deleteChunks(store, key, reader);
-  // Last, because a process can publish another summary while the journal exists.
-  const summary = await store.run(read, summaryKey(key), "header");
-  if (summary.header) await deleteSeen(store, summaryKey(key), summary, false);
-}
-
-async function deleteChunks(store: Store, key: string, reader: JournalReader): Promise<void> {
   let seen = await reader.open("header");
   for (let round = 0; seen.header; round++) {
     if (round === MAX_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });

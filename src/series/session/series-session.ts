@@ -6,16 +6,14 @@ import type { Store } from "../../store/contract.ts";
 import { ExactQueries } from "../pending-query.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import { ServerQueries } from "../server/server-queries.ts";
-import { ApproximateQueries } from "../summary/approximate-queries.ts";
 import { CommitLoop } from "./commit-loop.ts";
 import { deleteJournal } from "./journal-delete.ts";
 
-/** One process's side of a series: the loop that talks to the store, and the three ways to answer a query. */
+/** One process's side of a series: the loop that talks to the store, and the two ways to answer a query. */
 export class SeriesSession implements OneAtATime {
   readonly loop: CommitLoop;
   readonly exact: ExactQueries;
   readonly onServer: ServerQueries;
-  readonly approximate: ApproximateQueries;
   readonly #store: Store;
   readonly #key: string;
 
@@ -26,7 +24,6 @@ export class SeriesSession implements OneAtATime {
     this.loop = new CommitLoop(store, this.#key, settings, time, place);
     this.exact = new ExactQueries(this.loop, settings.nan);
     this.onServer = new ServerQueries(this.loop, this.exact);
-    this.approximate = new ApproximateQueries(store, this.#key, settings, time, this.loop, this.exact);
   }
 
   get isBusy(): boolean {

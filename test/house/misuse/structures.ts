@@ -73,7 +73,6 @@ export const STRUCTURES: Record<string, Subject> = {
       recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
       stats: () => [{ ...asked(), maxAge: "1s" }],
       recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
-      summarize: () => [{ rankError: 0.01 }],
       values: () => [window()],
       fractionBelow: () => [5, window()],
       delete: nothing,

@@ -5,16 +5,13 @@ import type { Lookback } from "../../../src/journal/format/closed-chunks.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../../src/journal/format/frames.ts";
 import { append } from "../../../src/journal/steps/append.ts";
-import { approximate } from "../../../src/journal/steps/approximate.ts";
 import { deleteChunk } from "../../../src/journal/steps/delete.ts";
 import { read } from "../../../src/journal/steps/read.ts";
 import { appendAndReadWindow, readWindow } from "../../../src/journal/steps/read-window.ts";
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
-import { summarize } from "../../../src/journal/steps/summarize.ts";
 import { runs } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
-import { emptySummary } from "./empty-summary.ts";
 
 const frame = fc.record({
   values: fc.array(fc.double(), { minLength: 1, maxLength: 5 }),
@@ -62,22 +59,6 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("cold" as const), lookback }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("approximate" as const), lookback }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant("summarize" as const),
-      spoil: fc.constantFrom(
-        undefined,
-        undefined,
-        undefined,
-        "number" as const,
-        "birth" as const,
-        "length" as const,
-        "frame" as const,
-      ),
-    }),
-  },
   fc.record({
     kind: fc.constant("delete" as const),
     back: fc.nat(2),
@@ -134,12 +115,6 @@ class Player {
             lookback: this.#lookback(one.lookback),
           }),
         );
-      }
-      case "summarize":
-        return store.run(summarize, this.#key, emptySummary(await this.#opened.bytesOf(this.#key), one.spoil));
-      case "approximate": {
-        const { answer, summary } = await store.run(approximate, this.#key, this.#lookback(one.lookback));
-        return [this.#keep(answer), summary && Buffer.from(summary)];
       }
       case "cold":
         return this.#keep(await store.run(readWindow, this.#key, this.#lookback(one.lookback)));

@@ -53,8 +53,6 @@ const routes = {
   recordMany: ({ series }) => series.recordMany([1, 2], { at: [Date.now(), Date.now()] }).then(() => "done"),
   stats: ({ asked }) => asked.stats().then(() => "done"),
   there: ({ asked }) => asked.stats({ where: "server" }).then(() => "done"),
-  near: ({ asked }) => asked.stats({ approximate: { rankError: 0.01 } }).then(() => "done"),
-  summarize: ({ asked }) => asked.summarize().then(() => "done"),
   hand: ({ circuit }) => circuit.run(async () => {}).then(() => circuit.flush()).then(() => "done"),
   probe: async ({ broken }) => {
     await broken.run(failed).catch(() => {});
@@ -141,7 +139,7 @@ async function abandon(route: string, isAborted: boolean): Promise<void> {
 }
 
 const ROUTES = [
-  ...["record", "recordAndGet", "recordMany", "stats", "there", "near", "summarize", "hand", "probe"],
+  ...["record", "recordAndGet", "recordMany", "stats", "there", "hand", "probe"],
   ...["add", "flush", "lease", "acquire", "lock", "queue"],
 ];
 

@@ -1,15 +1,11 @@
 import { Cluster, Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
-import type { KernelName } from "../../../src/kernel/contract.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
 import { onSteppedClock } from "../../harness/clock/stepped-script.ts";
-import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { type Connected, storeOn } from "../../store/contract/clients.ts";
-import { overHttp } from "../../store/contract/over-http.ts";
 
 /** A store on a clock that tests step, a second one on the same data, and what lies under its keys. */
 export interface OpenStore {
@@ -137,37 +133,4 @@ function onRedis(connect: (url: string) => Redis, options?: RedisStoreOptions): 
   }, options);
 }
 
-const onHttp = onServers(async () => {
-  const { url, stop } = await startRedis();
-  const client = new Redis(url);
-  const connected = await Promise.all([overHttp(url), overHttp(url)]);
-  return { clients: [client], connected, flush: () => client.flushall(), stop };
-});
-
-/** Three primaries, each with a replica. */
-const onCluster = onServers(async () => {
-  const { urls, flush, stop } = await startCluster(3, 1);
-  const clients = [0, 1].map(() => new Cluster([...urls], { slotsRefreshTimeout: 3000 }));
-  return { clients, flush, stop };
-});
-
 export const onRedis6 = onRedis((url) => new Redis(url));
-
-/**
- * Every store with every kernel in memory. On Redis one kernel per client is enough: kernels see columns only, and what
- * the columns are filled from is the same bytes whichever kernel reads them.
- */
-export const tables: { name: string; kernel: KernelName; open: () => Promise<OpenStore> }[] = [
-  { name: "memory", kernel: "wasm-simd", open: onMemory },
-  { name: "memory", kernel: "wasm-scalar", open: onMemory },
-  { name: "memory", kernel: "js", open: onMemory },
-  { name: "redis, ioredis 6", kernel: "wasm-simd", open: onRedis6 },
-  {
-    name: "redis, ioredis 6, functions",
-    kernel: "wasm-simd",
-    open: onRedis((url) => new Redis(url), { scripting: "functions" }),
-  },
-  { name: "redis, ioredis 5", kernel: "js", open: onRedis((url) => new Redis5(url) as unknown as Redis) },
-  { name: "redis over HTTP", kernel: "js", open: onHttp },
-  { name: "redis cluster, ioredis 6", kernel: "wasm-scalar", open: onCluster },
-];

@@ -21,10 +21,6 @@ export function deletedSuite(stage: () => Stage): void {
     recordMany: (series) => series.recordMany([1, 2, 3]),
     "record with a time": (series) => series.record(1, { at: stage().clock.nowMs }),
     recordAndGet: (series) => series.recordAndGet(1, { span: "1m" }),
-    "recordAndGet, and a summary": async (series) => {
-      await series.recordAndGet(1, { span: "1m" });
-      await series.summarize({ rankError: 0.1 });
-    },
   };
 
   describe("a late copy after a deletion", () => {

@@ -15,7 +15,6 @@ const series = () => new Series(lossy(), "s");
 test.each([
   ["stats", () => series().stats()],
   ["stats in the store", () => series().stats({ where: "server" })],
-  ["approximate stats", () => series().stats({ approximate: { rankError: 0.1 } })],
   ["values", () => series().values()],
   ["fractionBelow", () => series().fractionBelow(1)],
   ["Series.stats", () => Series.stats([series(), series()])],

@@ -4,14 +4,11 @@ import type { Plan } from "../plan.ts";
 import type { World } from "../world/world.ts";
 import type { Chunk } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
-import { isNear, type Nearly } from "./nearly.ts";
 import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot, traceableSinceMs } from "./truth.ts";
 
 export interface Query {
   readonly spanMs: number;
   readonly atMs?: number | undefined;
-  /** The rank error that the caller accepts. */
-  readonly rankError?: number;
   /** The percentiles are numbers of the window, by the method inverted_cdf. */
   readonly hasRanks?: boolean;
 }
@@ -26,7 +23,6 @@ interface Reported {
   degraded: boolean;
   degradedBy?: string;
   percentiles: Record<number, number>;
-  approximate?: { rankError: number; events: number };
 }
 
 interface Open {
@@ -50,8 +46,6 @@ export class Calls {
   degraded = 0;
   /** The processes that keep events that they could not record. */
   readonly keepers = new Set<Handle>();
-  /** Answers from a summary. */
-  near = 0;
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #isPlain: boolean;
@@ -124,8 +118,6 @@ export class Calls {
   #fail({ what, handle }: Open, error: unknown, events: ReadonlyMap<number, number | undefined>): void {
     this.failed++;
     this.#world.note(() => `${handle.name} ${what} failed: ${error}; events ${[...events.keys()].slice(0, 8)}`);
-    // Others may close its chunk twice, or delete it, meanwhile: no fault.
-    if (what === "summarize" && error instanceof OrielError && error.code === "LOST") return;
     if (!(error instanceof OrielError) || !EXPECTED_CODES.has(error.code)) {
       this.#world.violation(`${handle.name} ${what} failed with ${(error as Error)?.stack ?? error}`);
       return;
@@ -142,7 +134,6 @@ export class Calls {
     const reported = events ? undefined : (answer as Reported);
     if (reported?.degraded) this.degraded++;
     if (reported?.degradedBy === "local") return;
-    if (reported?.approximate && reported.approximate.rankError > 0) this.near++;
     const tried: string[] = [];
     let wrong: string | undefined;
     // Counting what is missing goes through all the books: for each one-time reader, and now and then.
@@ -214,9 +205,8 @@ export class Calls {
   }
 }
 
-function agrees(reported: Reported, truth: Expected, { rankError, hasRanks }: Query): boolean {
+function agrees(reported: Reported, truth: Expected, { hasRanks }: Query): boolean {
   const { count, sum, values } = truth;
-  if (reported.approximate && reported.approximate.rankError > 0) return isNear(reported as Nearly, rankError!, truth);
   const rank = (p: number) => values[Math.max(0, Math.ceil((p / 100) * count) - 1)];
   if (hasRanks && count > 0)
     for (const [p, value] of Object.entries(reported.percentiles)) if (rank(Number(p)) !== value) return false;

@@ -1,8 +1,6 @@
-import { askNearly } from "../actors.ts";
 import type { Handle } from "../handle.ts";
 import type { Stage } from "../stage.ts";
 import { LARGEST_OFFSET_MS } from "../troubles.ts";
-import type { SimProcess } from "../world/process.ts";
 import { turn, type World } from "../world/world.ts";
 import type { Calls } from "./calls.ts";
 import type { Ledger } from "./ledger.ts";
@@ -27,7 +25,6 @@ export async function checkNow(stage: Stage): Promise<void> {
     const idle = stage.handles.filter(
       (one) => one.process.state === "running" && isIdle(one) && one.retentionMs === retentionMs,
     );
-    if (plan.hasSummaries) await askNearlyAtOnce(stage, oracle, retentionMs);
     for (const spanMs of [random.int(1, retentionMs), retentionMs]) {
       const wanted = await askAtOnce(stage, fresh, spanMs);
       for (const handle of idle) {
@@ -65,15 +62,6 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
   await atOnce(stage, handle, stage.calls.follow("values at a standstill", handle, events, undefined, { spanMs }));
   handle.store.isInstant = false;
   return answer;
-}
-
-/** The answer of a reader without a copy, from a summary if there is one. */
-async function askNearlyAtOnce(stage: Stage, oracle: SimProcess, retentionMs: number): Promise<void> {
-  const handle = stage.open(oracle, retentionMs, { isKept: false });
-  handle.name = "near";
-  handle.store.isInstant = true;
-  await atOnce(stage, handle, askNearly(stage, handle, retentionMs, 0.5));
-  handle.series.close();
 }
 
 async function atOnce(stage: Stage, handle: Handle, call: Promise<void>): Promise<void> {

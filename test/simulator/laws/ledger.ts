@@ -1,4 +1,3 @@
-import { summaryKey } from "../subject.ts";
 import type { SimServer, Step, Version } from "../world/server.ts";
 import type { World } from "../world/world.ts";
 import { type Chunk, parseChunk, reachMs } from "./journal.ts";
@@ -144,8 +143,7 @@ export class Ledger {
 
   #watch(step: Step): void {
     this.latestMs = Math.max(this.latestMs, step.nowMs);
-    const isOfChunks = step.written.some((key) => key !== summaryKey(this.#key));
-    if (!isOfChunks) return;
+    if (step.written.length === 0) return;
     this.#step++;
     const chainBefore = this.#chain;
     this.#chain = undefined;

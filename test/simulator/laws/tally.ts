@@ -7,7 +7,6 @@ export class Tally {
   #acknowledged = 0;
   #answered = 0;
   #degraded = 0;
-  #near = 0;
   #rotations = 0;
   #failovers = 0;
   #deletions = 0;
@@ -20,7 +19,6 @@ export class Tally {
     this.#acknowledged += outcome.acknowledged;
     this.#answered += outcome.answered;
     this.#degraded += outcome.degraded;
-    this.#near += outcome.near;
     this.#rotations += outcome.rotations;
     this.#failovers += outcome.failovers;
     this.#seals += outcome.seals;
@@ -37,7 +35,7 @@ export class Tally {
   get line(): string {
     return (
       `faults: ${this.schedules} schedules, ${this.#failures}, ` +
-      `${this.#acknowledged} events acknowledged, ${this.#answered} queries judged (${this.#degraded} degraded, ${this.#near} from summaries), ` +
+      `${this.#acknowledged} events acknowledged, ${this.#answered} queries judged (${this.#degraded} degraded), ` +
       `${this.#rotations} rotations, ${this.#failovers} failovers, ${this.#deletions} deletions, ${this.#seals} seals, ${this.#dropped} copies dropped by them`
     );
   }

@@ -58,7 +58,7 @@ export const DELETE_MUTATIONS: readonly Mutation[] = [
     rule: "the next chunk keeps the guard: it has none",
     conditions: {
       ...LATE_COPIES,
-      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20, minInDigest: 4 },
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20 },
     },
     operation: { name: "journal/rotate", local: withoutGuard },
   },

@@ -6,9 +6,6 @@ import { failsOver, type Mutation } from "./mutation.ts";
 /** The position that a caller knows in a chunk, without the place of the last frame, so that no comparison is made. */
 const placeless = (known: Known): Known => ({ ...known, place: 0 });
 
-/** Writers and readers of a summary do not check the last frame before its end. */
-const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
-
 /** Many failovers in a calm network, while the resident series of several processes record and ask. */
 const LOSING_TAILS: Partial<Plan> = {
   isPlain: false,
@@ -25,7 +22,7 @@ const LOSING_TAILS: Partial<Plan> = {
   readerCount: 3,
   retentionMs: 15_000,
   largerRetentionMs: 15_000,
-  sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20, minInDigest: 4 },
+  sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20 },
 };
 
 /** Rules about the last frame that a caller knows. It shows that a failover removed frames. */
@@ -57,26 +54,6 @@ export const LAST_FRAME_MUTATIONS: readonly Mutation[] = [
       name: "journal/read",
       local: (real) => (keys, key, input: Read, nowMs) =>
         real(keys, key, (typeof input === "object" ? placeless(input) : input) as never, nowMs),
-    },
-  },
-  {
-    rule: "a summary counts where the journal goes on from its last frame: the frame is not looked at",
-    suits: failsOver,
-    conditions: {
-      hasSummaries: true,
-      failovers: 30,
-      durationMs: 60_000,
-      retentionMs: 250_000,
-      largerRetentionMs: 250_000,
-      paceMs: 200,
-      writerCount: 4,
-      readerCount: 3,
-      hasDeletes: false,
-    },
-    operation: {
-      name: "summary/summarize",
-      local: (real) => (keys, key, input: Uint8Array, nowMs) =>
-        real(keys, key, placelessSummary(input) as never, nowMs),
     },
   },
 ];

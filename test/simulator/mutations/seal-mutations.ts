@@ -3,13 +3,11 @@ import type { Plan } from "../plan.ts";
 import {
   ChunkBytes,
   closedKey,
-  withAnyBeginning,
   withGapsCovered,
   withoutComparison,
   withoutEarlierNames,
   withoutMissingChunks,
   withoutSealedNames,
-  withoutSealedNamesInSummaries,
 } from "../subject.ts";
 import { CALM } from "../world/network.ts";
 import { chunkOf, failsOver, type Mutation, repeats, repeatsLate } from "./mutation.ts";
@@ -20,7 +18,7 @@ interface Seal {
   nextBirth: number;
 }
 
-const SMALL = { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20, minInDigest: 4 };
+const SMALL = { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20 };
 const BUSY: Partial<Plan> = {
   sealerCount: 3,
   sealPaceMs: 100,
@@ -107,30 +105,10 @@ export const SEAL_MUTATIONS: readonly Mutation[] = [
     patch: withGapsCovered,
   },
   {
-    rule: "a summary names frames of sealed chunks too: only raw ones",
-    conditions: {
-      ...BUSY,
-      isPlain: false,
-      weather: { ...CALM, repeated: 0.4, repeatedLateMs: 9_000, lostReply: 0.2 },
-      hasSummaries: true,
-      readerCount: 3,
-      sizes: SMALL,
-      hasDeletes: false,
-      retentionMs: 70_000,
-      largerRetentionMs: 70_000,
-    },
-    patch: withoutSealedNamesInSummaries,
-  },
-  {
     rule: "a copy compares the events that it has with the sealed ones: it takes the rest",
     suits: failsOver,
     conditions: { ...LOSING, sealThinkMs: 0, failovers: 60 },
     patch: withoutComparison,
-  },
-  {
-    rule: "a copy that begins inside a chunk cannot take its sealed form: it does",
-    conditions: { ...BUSY, hasSummaries: true, readerCount: 3, retentionMs: 70_000, largerRetentionMs: 70_000 },
-    patch: withAnyBeginning,
   },
   {
     rule: "a seal keeps the expiry: it counts from now",
