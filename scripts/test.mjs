@@ -74,6 +74,7 @@ function runTests(isAll, rest) {
     title,
     ...counts,
     isGood,
+    isWhole: rest.length === 0,
     startMs,
     s: Math.round((Date.now() - startMs) / 1000),
     cpuMinutes: cpuS / 60,
@@ -83,19 +84,19 @@ function runTests(isAll, rest) {
   process.exitCode = isGood ? 0 : 1;
 }
 
-/** Whether the run of this outcome was good and began after the last change of a file of the repository. */
+/** Whether the run of this outcome was whole and good, and began after the last change of a file of the repository. */
 function hasPassed(name) {
   const file = join(state, name);
   if (!existsSync(file)) return false;
-  const { isGood, startMs } = JSON.parse(readFileSync(file, "utf8"));
-  return isGood && changedMs(root) < startMs;
+  const { isGood, isWhole, startMs } = JSON.parse(readFileSync(file, "utf8"));
+  return isGood && isWhole && changedMs(root) < startMs;
 }
 
-/** The last change of a file or folder, without what is installed or made. */
+/** The last change of a file or folder, without what is installed or made, and the folders that it lies in. */
 function changedMs(folder) {
-  let latestMs = statSync(folder).mtimeMs;
-  if (folder === root) latestMs = 0; // what is installed and made lies in it
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  let latestMs = entries.some(({ name }) => MADE.has(name)) ? 0 : statSync(folder).mtimeMs;
+  for (const entry of entries) {
     if (MADE.has(entry.name)) continue;
     const path = join(folder, entry.name);
     latestMs = Math.max(latestMs, entry.isDirectory() ? changedMs(path) : statSync(path).mtimeMs);
