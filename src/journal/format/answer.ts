@@ -132,7 +132,7 @@ export function answerOf(
 }
 
 /** Whether a chunk still begins with the known part. */
-export function agrees(chunk: ChunkBytes, known: Known): boolean {
+function agrees(chunk: ChunkBytes, known: Known): boolean {
   const { number, birth } = chunk.header;
   if (known.number !== number || known.birth !== birth || known.length > chunk.length) return false;
   if (known.place === 0) return true;
