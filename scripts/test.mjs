@@ -44,7 +44,7 @@ function runTests(isAll, rest) {
   const ofVitest = parts.filter((part) => part in PARTS);
   const title = isAll ? `npm run test:all${named.map((name) => ` ${name}`).join("")}` : "npm test";
   const startMs = Date.now();
-  if (isAll && named.length === 0 && hasPassed("core.json")) {
+  if (isAll && named.length === 0 && hasCorePassed()) {
     console.log(
       "npm test has passed, and no file has changed since: its tests that are the same for all stores do not run again",
     );
@@ -75,6 +75,7 @@ function runTests(isAll, rest) {
     ...counts,
     isGood,
     isWhole: rest.length === 0,
+    node: process.version,
     startMs,
     s: Math.round((Date.now() - startMs) / 1000),
     cpuMinutes: cpuS / 60,
@@ -84,12 +85,12 @@ function runTests(isAll, rest) {
   process.exitCode = isGood ? 0 : 1;
 }
 
-/** Whether the run of this outcome was whole and good, and began after the last change of a file of the repository. */
-function hasPassed(name) {
-  const file = join(state, name);
+/** Whether the last `npm test` was whole and good, on this version of Node, and began after the last change of a file. */
+function hasCorePassed() {
+  const file = join(state, "core.json");
   if (!existsSync(file)) return false;
-  const { isGood, isWhole, startMs } = JSON.parse(readFileSync(file, "utf8"));
-  return isGood && isWhole && changedMs(root) < startMs;
+  const { isGood, isWhole, node, startMs } = JSON.parse(readFileSync(file, "utf8"));
+  return isGood && isWhole && node === process.version && changedMs(root) < startMs;
 }
 
 /** The last change of a file or folder, without what is installed or made, and the folders that it lies in. */
