@@ -143,9 +143,11 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#recovery?.close();
+    await this.#recovery?.stop();
     await Promise.allSettled(this.#aside);
     while (this.#running) await this.#running;
+    // Only now: what was under way may have been buffered meanwhile.
+    this.#offline?.abandon("the series was closed before its buffered events were sent");
     await this.online.close();
   }
 

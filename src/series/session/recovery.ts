@@ -65,12 +65,11 @@ export class Recovery {
     await this.#send();
   }
 
-  /** Stops probing. Waits for events that are being sent; the rest of the buffer is lost. */
-  async close(): Promise<void> {
+  /** Stops probing. Waits for events that are being sent. */
+  async stop(): Promise<void> {
     this.#isClosed = true;
     this.#endPause?.();
     await this.#running;
-    this.#offline.abandon("the series was closed before its buffered events were sent");
   }
 
   /** The request that was sending buffered events has ended. */

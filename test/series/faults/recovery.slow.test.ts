@@ -132,6 +132,20 @@ test("buffered events that outlive the retention are reported, as are those of a
   expect(failures.slice(1)).toMatchObject([{ count: 1, error: { code: "UNAVAILABLE", structureName: "s" } }]);
 });
 
+test("an event that is buffered while the series closes is reported", async () => {
+  const { series, failures, fail, hold } = scene();
+  await series.record(1);
+  const { begun, end } = hold();
+  const recorded = series.record(2);
+  await begun;
+  const closed = series.close();
+  fail(away);
+  end();
+  expect(await recorded).toEqual(LOCAL);
+  await closed;
+  expect(failures).toMatchObject([{ count: 1, error: { code: "UNAVAILABLE", applied: "no", structureName: "s" } }]);
+});
+
 test("a refusal by this process's own bound is no failure of the store", async () => {
   const { series, fail } = scene();
   await series.record(1);
