@@ -48,6 +48,8 @@ export class Ledger {
   readonly #deletedBirths = new Set<number>();
   readonly #goneBirths = new Set<number>();
   #step = 0;
+  /** After how many writes of the server which events were deleted. */
+  readonly #deletions: { write: number; values: readonly number[] }[] = [];
 
   constructor(world: World, server: SimServer, key: string, bytesOf: (value: unknown) => Uint8Array) {
     this.#world = world;
@@ -127,6 +129,9 @@ export class Ledger {
     const lost = this.#server.failover(steps);
     this.#step++;
     this.#chain = undefined;
+    // The deletion is undone: what it deleted is back or lost, as if it had not been.
+    while (this.#deletions.length > 0 && this.#deletions.at(-1)!.write > this.#server.writes)
+      for (const value of this.#deletions.pop()!.values) before.add(value);
     for (const event of eventsOf(this.chain())) {
       before.delete(event.value);
       this.#present(event.value, event.frame, event.atMs, event.stampMs);
@@ -232,7 +237,9 @@ export class Ledger {
     this.deletionCount++;
     this.#openBirth = 0;
     const values = eventsOf(chain).map((event) => event.value);
-    for (const value of [...this.#cutOff.splice(0), ...values]) {
+    const deleted = [...this.#cutOff.splice(0), ...values];
+    this.#deletions.push({ write: this.#server.writes, values: deleted });
+    for (const value of deleted) {
       const fate = this.fates.get(value)!;
       fate.state = "deleted";
       fate.wasAcknowledged = this.isAcknowledged(value);

@@ -46,6 +46,7 @@ export class SimServer {
   readonly #mayStay: boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #history: Undo[][] = [];
+  #writes = 0;
 
   /** `mayStay`: keys may be kept without an expiry. */
   constructor(world: World, mayStay = false) {
@@ -60,6 +61,11 @@ export class SimServer {
   /** Steps that a failover can still take back. */
   get historySize(): number {
     return this.#history.length;
+  }
+
+  /** Writes that it has, without those that failovers took back. */
+  get writes(): number {
+    return this.#writes;
   }
 
   /** The live keys, by name. */
@@ -144,6 +150,7 @@ export class SimServer {
         if (previous) this.#entries.set(key, { live: copyOf(previous.value), version: previous });
         else this.#entries.delete(key);
       }
+    this.#writes -= lost;
     return lost;
   }
 
@@ -171,6 +178,7 @@ export class SimServer {
 
   #commit(undo: Undo[]): void {
     if (undo.length === 0) return;
+    this.#writes++;
     this.#history.push(undo);
     if (this.#history.length > HISTORY_STEPS) this.#history.shift();
   }
