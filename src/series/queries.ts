@@ -7,8 +7,8 @@ export interface SeriesStatsOptions<P extends readonly number[] = readonly numbe
    * "client" (default): this process updates its copy of the events and computes the answer. "server": the store computes
    * it, and a few hundred bytes travel, for at most 64 percentiles. Redis serves no other command during this work, so it is
    * bounded: at most 10 000 events inside the window, and 512 KiB of chunks read (they go back 80 s before the window).
-   * Above these bounds the call rejects with TOO_LARGE. If chunks of the window are sealed, this process computes the answer
-   * from their outlines and some of their values, in two or three requests and without these two bounds.
+   * Above these bounds, and if chunks of the window are sealed, this process computes the answer from their outlines and some
+   * of their values, in two or three requests.
    */
   where?: "client" | "server" | undefined;
 }

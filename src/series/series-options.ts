@@ -44,12 +44,6 @@ export interface SeriesOptions {
    */
   resolution?: "1us" | "10us" | "100us" | "1ms" | undefined;
   /**
-   * True: some seconds after this process has closed a chunk of the series, it replaces the chunk by the same events in a third
-   * to a tenth of the bytes. That takes about 0.1 us of CPU an event, in the background. One such process is enough. All
-   * processes read both forms. No effect in Cloudflare Workers. Default false.
-   */
-  seal?: boolean | undefined;
-  /**
    * What calls do while the store is unreachable (DEADLINE, UNAVAILABLE, STALE). "throw" (default): they reject. "local":
    * this process answers from its copy and its own events. It buffers the events (within `maxPendingBytes`), sends them
    * when the store is back, and marks results as `degraded`. Events that the store may already have, and events from before
@@ -99,7 +93,6 @@ export interface SeriesSettings {
   isResident: boolean;
   isCompact: boolean;
   replicas: number;
-  isSealing: boolean;
   /** Values are rounded to this part of 1; 0: not at all. */
   unitsPerOne: number;
   isLocalOnError: boolean;
@@ -111,11 +104,11 @@ export interface SeriesSettings {
 export type WrittenListener = (values: ArrayLike<number>) => void;
 
 /** The settings that all processes must share, and others. */
-export function announcedSettings(options: SeriesOptions, { retentionMs, replicas, isSealing }: SeriesSettings) {
+export function announcedSettings(options: SeriesOptions, { retentionMs, replicas }: SeriesSettings) {
   const { values = "float32", clock = "server", resolution } = options;
   return [
     { values, clock },
-    { retention: retentionMs, replicas, seal: isSealing, ...(resolution && { resolution }) },
+    { retention: retentionMs, replicas, ...(resolution && { resolution }) },
   ] as const;
 }
 
@@ -129,18 +122,18 @@ const OPTIONS = [
   "resident",
   "compact",
   "replicas",
-  "seal",
   "resolution",
   "onStoreError",
   "entropy",
 ];
+const GONE = { seal: "closed chunks are always sealed, by any process that records or reads" };
 const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
 const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
 const MAX_RETENTION_MS = 5 * 365 * 86_400_000;
 
 export function seriesSettings(options: SeriesOptions): SeriesSettings {
-  checkKnown(options, OPTIONS);
+  checkKnown(options, OPTIONS, undefined, GONE);
   const { values = "float32", clock = "server", nan = "reject" } = options;
   if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
   if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
@@ -152,8 +145,6 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
   const { compact = false } = options;
   if (typeof compact !== "boolean") throw argumentError("compact", compact, "true or false");
-  const { seal = false } = options;
-  if (typeof seal !== "boolean") throw argumentError("seal", seal, "true or false");
   const { resolution } = options;
   if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
     throw argumentError("resolution", resolution, '"1us", "10us", "100us", "1ms" or left out');
@@ -171,7 +162,6 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     // A copy that is dropped after each answer is not worth packing.
     isCompact: compact && resident,
     replicas,
-    isSealing: seal,
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,

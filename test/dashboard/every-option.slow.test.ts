@@ -55,7 +55,6 @@ const MADE: Made[] = [
       nan: ["ignore", "propagate"],
       resolution: ["10us"],
       resident: [true, false],
-      seal: [true],
       compact: [true],
       onStoreError: ["local"],
       replicas: [1],

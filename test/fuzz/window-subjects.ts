@@ -36,9 +36,9 @@ async function sealChunk(store: Store, name: string): Promise<void> {
   expectEqual("a closed chunk", await sealer.seal(number), "sealed");
 }
 
-/** Three chunks, the first ones closed. With `seal`, one sealed chunk before the open one. */
-function seriesSubject(name: string, options: SeriesOptions): Subject {
-  const seeded = options.seal ? Array.from({ length: 1500 }, (_, i) => 1 + (i % 5)) : SEEDED;
+/** Three chunks, the first ones closed; or one sealed chunk before the open one. */
+function seriesSubject(name: string, options: SeriesOptions, isSealed = false): Subject {
+  const seeded = isSealed ? Array.from({ length: 1500 }, (_, i) => 1 + (i % 5)) : SEEDED;
   const isEvent = options.clock === "event";
   const at = () => (isEvent ? { at: Date.now() } : {});
   return {
@@ -51,11 +51,11 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
       return {
         reported: [],
         async seed() {
-          for (let chunk = 0; chunk < (options.seal ? 1 : 3); chunk++) {
+          for (let chunk = 0; chunk < (isSealed ? 1 : 3); chunk++) {
             if (chunk > 0) await pause(1000);
             await series.recordMany(seeded, at());
           }
-          if (!options.seal) return;
+          if (!isSealed) return;
           await sealChunk(store, key);
           await series.recordMany(SEEDED, at());
         },
@@ -125,5 +125,5 @@ export const lockedWindow: Subject = {
 
 export const series = seriesSubject("series", {});
 export const eventSeries = seriesSubject("series by event time", { clock: "event", values: "float64" });
-export const sealedSeries = seriesSubject("series with sealed chunks", { seal: true });
+export const sealedSeries = seriesSubject("series with sealed chunks", {}, true);
 export const passingSeries = seriesSubject("series that is not resident", { resident: false });

@@ -44,7 +44,6 @@ export const structures = structuresOf({
       values: ["float32", "float64"],
       onStoreError: ["throw", "local"],
       replicas: [0, 1],
-      seal: [false, true],
       compact: [false, true],
     },
     elsewhere: {

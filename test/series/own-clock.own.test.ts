@@ -31,7 +31,7 @@ describe("a series that is not resident", () => {
     expect((await series.recordAndGet(-2)).count).toBe(values.length + 2);
     expect(withoutRotations(asked)).toEqual([
       "journal/append-and-read-window",
-      "journal/read-window",
+      "journal/read-outlines",
       "journal/append-and-read-window",
     ]);
     expect(Residents.of(store).totalBytes).toBe(0);

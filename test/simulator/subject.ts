@@ -113,6 +113,8 @@ export async function sealOne(store: Store, key: string, back: number, pause: ()
   const { header } = await store.run(read, key, "header");
   if (!header) return "no journal";
   const sealer = new ChunkSealer(store, key, () => ({ codec: jsCodec, kernel: activeKernel() }));
+  // In this world nothing waits for turns of the real event loop.
+  sealer.slicesPerTurn = Number.POSITIVE_INFINITY;
   return sealer.seal(header.number - 1 - back, pause);
 }
 
@@ -123,9 +125,8 @@ export function isExpected(error: unknown): boolean {
 
 export function eventsOfSealed(bytes: Uint8Array): { atMs: number; value: number }[] {
   const events: { atMs: number; value: number }[] = [];
-  SealedChunk.parse(bytes).decode(jsCodec, (times, values) => {
+  for (const { times, values } of SealedChunk.parse(bytes).decode(jsCodec))
     for (const [i, value] of values.entries()) events.push({ atMs: times[i]!, value });
-  });
   return events;
 }
 
@@ -137,7 +138,7 @@ function replaced<T extends object>(of: { prototype: T }, methods: Partial<T>): 
 }
 
 /** Lets a sealer ignore the names of frames in earlier chunks. */
-export const withoutEarlierNames = () => replaced(ChunkSealer, { namesIn: () => new Dedupe() });
+export const withoutEarlierNames = () => replaced(ChunkSealer, { namesIn: async () => new Dedupe() });
 
 /** Lets a sealer go on without the chunks that it does not find. */
 export function withoutMissingChunks(): () => void {
@@ -183,11 +184,13 @@ export function withoutComparison(): () => void {
         Array.from({ length: one.count }, (_, k) => [one.timeAt(k), one.values[k]!] as const),
       );
       let at = 0;
-      const decode: SealedChunk["decode"] = (codec, visit) =>
-        sealed.decode(codec, (times, values) => {
-          for (let i = 0; i < values.length && at < held.length; i++, at++) [times[i], values[i]] = held[at]!;
-          visit(times, values);
-        });
+      const decode: SealedChunk["decode"] = function* (codec) {
+        for (const block of sealed.decode(codec)) {
+          for (let i = 0; i < block.values.length && at < held.length; i++, at++)
+            [block.times[i], block.values[i]] = held[at]!;
+          yield block;
+        }
+      };
       const { header, end, names } = sealed;
       takeSealed.call(this, { header, end, names, decode } as SealedChunk);
     },

@@ -23,8 +23,11 @@ export const constants = {
   pageBytes: layout.PAGE_BYTES,
   /** 1 MiB minus room for appends under way, so that a closed chunk fits the allocator's size class of 1 MiB. */
   rotateBytes: layout.ROTATE_BYTES,
-  /** The same where closed chunks are sealed: a reader fetches less of what is not sealed yet. */
+  /** A chunk that is old enough is closed earlier, in a process that seals: a reader fetches less of what is not sealed yet. */
   sealedRotateBytes: 256 << 10,
+  /** A chunk of some size is closed this long after its last event, so that it is sealed. */
+  idleMs: 5000,
+  minIdleBytes: 16 << 10,
   /** A chunk is sealed this long after it was closed, and a random part of the spread. Readers that have it first get its last bytes. */
   sealAfterMs: 2000,
   sealSpreadMs: 4000,

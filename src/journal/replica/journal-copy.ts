@@ -163,14 +163,14 @@ export class JournalCopy {
     const chunk = this.tail!;
     let held = chunk.events.count;
     let at = 0;
-    sealed.decode(activeBlocks(), (times, values) => {
+    for (const { times, values } of sealed.decode(activeBlocks())) {
       const same = Math.min(held, values.length);
       if (!chunk.events.hasAt(at, times.subarray(0, same), values))
         throw new JournalRolledBack(chunk.length > sealed.end.length);
       if (same < values.length) chunk.events.appendAll(values.subarray(same), times.subarray(same));
       held -= same;
       at += same;
-    });
+    }
     if (held > 0) throw new JournalRolledBack(chunk.length > sealed.end.length);
     this.#dedupe.addSealed(sealed.names, sealed.header.lastStampMs);
     const { length, place, frame } = sealed.end;

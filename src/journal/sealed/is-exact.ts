@@ -2,22 +2,32 @@ import type { BlockCodec } from "../../kernel/blocks/contract.ts";
 import { eachEvent, type RawChunk } from "./raw-chunk.ts";
 import { SealedChunk } from "./sealed-chunk.ts";
 
-/** Whether the sealed form gives back every event, to the bit, compared with the bytes of the chunk itself. */
-export function isExact(codec: BlockCodec, sealed: Uint8Array, raw: RawChunk, counted: readonly number[]): boolean {
+/** Blocks that one slice decodes. */
+const SLICE_BLOCKS = 16;
+
+/** Whether the sealed form gives back every event, to the bit, compared with the bytes of the chunk itself. It works in slices. */
+export function* isExact(
+  codec: BlockCodec,
+  sealed: Uint8Array,
+  raw: RawChunk,
+  counted: readonly number[],
+): Generator<void, boolean> {
   const chunk = SealedChunk.parse(sealed);
   const isWide = raw.header.valueType === 1;
   const times = new Float64Array(chunk.count);
   const words = new Uint32Array(chunk.count * (isWide ? 2 : 1));
   let at = 0;
-  chunk.decode(codec, (itsTimes, itsValues) => {
-    times.set(itsTimes, at);
-    const { buffer, byteOffset, byteLength } = itsValues;
+  let blocks = 0;
+  for (const block of chunk.decode(codec)) {
+    times.set(block.times, at);
+    const { buffer, byteOffset, byteLength } = block.values;
     words.set(new Uint32Array(buffer, byteOffset, byteLength >> 2), at * (isWide ? 2 : 1));
-    at += itsTimes.length;
-  });
+    at += block.times.length;
+    if (++blocks % SLICE_BLOCKS === 0) yield;
+  }
   let i = 0;
   let isSame = true;
-  eachEvent(raw, counted, (ms, low, high) => {
+  yield* eachEvent(raw, counted, (ms, low, high) => {
     const [itsLow, itsHigh] = isWide ? [words[2 * i]!, words[2 * i + 1]!] : [words[i]!, 0];
     const isEqual =
       (itsLow === low && itsHigh === high) || (isNan(low, high, isWide) && isNan(itsLow, itsHigh, isWide));

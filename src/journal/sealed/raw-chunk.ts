@@ -15,23 +15,29 @@ export interface RawChunk {
   bytes: Uint8Array;
 }
 
-/** Adds the names of all frames of a chunk. Throws DamagedChunk. */
-export function admitFrames(chunk: RawChunk, dedupe: Dedupe): void {
-  eachFrame(chunk, ({ producer, sequence }, stampMs) => void dedupe.admit(producer | 0, sequence | 0, stampMs));
+/** Bytes of frames that one slice reads: 0.1 to 0.3 ms. */
+const SLICE_BYTES = 32 << 10;
+
+/** Adds the names of all frames of a chunk, in slices. Throws DamagedChunk. */
+export function* admitFrames(chunk: RawChunk, dedupe: Dedupe): Generator<void, void> {
+  yield* eachFrame(chunk, ({ producer, sequence }, stampMs) => void dedupe.admit(producer | 0, sequence | 0, stampMs));
 }
 
 /**
- * The events of a chunk without copies, and the names of frames of which copies may follow. `dedupe` has the names of the frames
+ * The events of a chunk without copies, in slices, and the names of frames of which copies may follow. `dedupe` has the names of the frames
  * of which copies may be in it. `counted`: where the frames that count begin. Throws DamagedChunk.
  */
-export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEvents & { counted: number[] } {
+export function* eventsOf(
+  { header, bytes }: RawChunk,
+  dedupe: Dedupe,
+): Generator<void, ChunkEvents & { counted: number[] }> {
   const source = new FrameValues(bytes, header.valueType);
   // One segment, whose columns are the events.
   const events = new Segments(header.valueType, Number.MAX_SAFE_INTEGER);
   const named: NamedFrame[] = [];
   const counted: number[] = [];
   let place = 0;
-  eachFrame({ header, bytes }, (parts, stampMs, at) => {
+  yield* eachFrame({ header, bytes }, (parts, stampMs, at) => {
     const { producer, sequence, sinceCreationMs } = parts;
     place = at;
     if (!dedupe.admit(producer | 0, sequence | 0, stampMs)) return;
@@ -46,19 +52,24 @@ export function eventsOf({ header, bytes }: RawChunk, dedupe: Dedupe): ChunkEven
 }
 
 /**
- * Calls `visit` for each event of the frames at `counted`, one by one from their bytes. Sealing compares its result with these,
+ * Calls `visit` for each event of the frames at `counted`, one by one from their bytes, in slices. Sealing compares its result with these,
  * because no fault of the columns may lose an event. Values are their bits, low half first.
  */
-export function eachEvent(
+export function* eachEvent(
   { header, bytes }: RawChunk,
   counted: readonly number[],
   visit: (ms: number, low: number, high: number) => void,
-): void {
+): Generator<void, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const isWide = header.valueType === 1;
   const widthBytes = isWide ? 8 : 4;
   const parts = noParts();
+  let sliceEnd = SLICE_BYTES;
   for (const at of counted) {
+    if (at > sliceEnd) {
+      yield;
+      sliceEnd = at + SLICE_BYTES;
+    }
     readFrame(view, at, header.valueType, parts);
     const { baseAt, valuesAt } = parts;
     const baseMs = baseAt < 0 ? header.createdMs + parts.sinceCreationMs : view.getFloat64(baseAt, true);
@@ -78,11 +89,19 @@ function columnsOf({ list, count }: Segments, header: ChunkHeader): { times: Flo
   return { times, values: header.valueType === 1 ? new Float64Array(0) : new Float32Array(0) };
 }
 
-function eachFrame({ header, bytes }: RawChunk, visit: (parts: FrameParts, stampMs: number, at: number) => void): void {
+function* eachFrame(
+  { header, bytes }: RawChunk,
+  visit: (parts: FrameParts, stampMs: number, at: number) => void,
+): Generator<void, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const parts = noParts();
   let at = HEADER_BYTES;
-  for (; readFrame(view, at, header.valueType, parts) === "whole"; at += parts.size)
+  let sliceEnd = SLICE_BYTES;
+  for (; readFrame(view, at, header.valueType, parts) === "whole"; at += parts.size) {
     visit(parts, header.createdMs + parts.sinceCreationMs, at);
+    if (at < sliceEnd) continue;
+    yield;
+    sliceEnd = at + SLICE_BYTES;
+  }
   if (at !== bytes.length) throw new DamagedChunk(header.number, `has foreign bytes at byte ${at}`);
 }

@@ -21,6 +21,11 @@ interface Block {
   checksum: number;
 }
 
+interface DecodedBlock {
+  times: Float64Array;
+  values: Column;
+}
+
 /** A closed chunk in its sealed form (lua/README.md), of which the outline was checked. The blocks are checked when they are read. */
 export class SealedChunk {
   readonly header: ChunkHeader;
@@ -59,10 +64,10 @@ export class SealedChunk {
   }
 
   /**
-   * Calls `visit` for each block, with at most 1024 events in the order of the journal. The columns are valid until it returns.
+   * Yields each block: at most 1024 events in the order of the journal. The columns are valid until the next block is asked for.
    * Throws DamagedChunk. Cost: 4 to 10 ns an event.
    */
-  decode(codec: BlockCodec, visit: (times: Float64Array, values: Column) => void): void {
+  *decode(codec: BlockCodec): Generator<DecodedBlock, void> {
     const isWide = this.header.valueType === 1;
     const times = new Float64Array(MAX_IN_BLOCK);
     const values = isWide ? new Float64Array(MAX_IN_BLOCK) : new Float32Array(MAX_IN_BLOCK);
@@ -73,7 +78,7 @@ export class SealedChunk {
         decodeValues(codec, head, parts, values.subarray(0, head.count));
         decodeTimes(codec, head, readTotals(head, parts.totals).earliestMs, its, times.subarray(0, head.count));
       });
-      visit(times.subarray(0, head.count), values.subarray(0, head.count));
+      yield { times: times.subarray(0, head.count), values: values.subarray(0, head.count) };
     }
   }
 }

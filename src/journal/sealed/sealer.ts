@@ -1,3 +1,4 @@
+import { isEdgeRuntime } from "../../async/edge-runtime.ts";
 import type { BlockCodec } from "../../kernel/blocks/contract.ts";
 import type { Kernel } from "../../kernel/contract.ts";
 import type { Store } from "../../store/contract.ts";
@@ -69,6 +70,8 @@ export class ChunkSealer {
   readonly #store: Store;
   readonly #key: string;
   readonly #tools: SealTools;
+  /** How much of a chunk is sealed in one turn of the event loop: slices of 0.1 to 0.3 ms. */
+  slicesPerTurn = 1;
   /** The names of the chunks that this process sealed last, by number. */
   readonly #known = new Map<number, KnownNames>();
 
@@ -88,11 +91,11 @@ export class ChunkSealer {
     const found = await this.#atOneInstant(seen);
     if (typeof found === "string") return found;
     const { raw, earlier, nextBirth } = found;
-    const events = eventsOf(raw, this.namesIn(earlier));
+    const events = await this.#inSlices(eventsOf(raw, await this.namesIn(earlier)));
     const { codec, kernel } = this.#tools();
-    const bytes = encodeSealed(codec, kernel, events);
+    const bytes = await this.#inSlices(encodeSealed(codec, kernel, events));
     // No event is lost to a fault of a codec: the sealed form must give back every bit.
-    if (!isExact(codec, bytes, raw, events.counted))
+    if (!(await this.#inSlices(isExact(codec, bytes, raw, events.counted))))
       throw new Error(`its chunk ${number} would have other events in its sealed form`);
     await before?.();
     const status = await this.#store.run(seal, this.#key, { bytes, length: raw.bytes.length, nextBirth });
@@ -103,16 +106,42 @@ export class ChunkSealer {
     return status === SEALED.missing ? "missing" : "changed";
   }
 
+  /** The oldest of the chunks up to `newest` that others left raw: at most `most` back, and none before a sealed or missing one. */
+  async firstRaw(newest: number, most: number): Promise<number> {
+    let first = newest + 1;
+    for (let back = 0; back < most; back += HEADERS_PER_TURN) {
+      const numbers = Array.from({ length: HEADERS_PER_TURN }, (_, i) => newest - back - i);
+      for (const [i, { header, length }] of (await Promise.all(numbers.map((each) => this.#header(each)))).entries()) {
+        if (header?.format !== constants.format) return first;
+        if (length >= constants.minSealedBytes) first = numbers[i]!;
+      }
+    }
+    return first;
+  }
+
+  #header(number: number): Promise<JournalAnswer> {
+    return this.#store.run(read, closedKey(this.#key, number), "header");
+  }
+
   /** The names of all frames of these chunks. */
-  namesIn(chunks: readonly EarlierChunk[]): Dedupe {
+  async namesIn(chunks: readonly EarlierChunk[]): Promise<Dedupe> {
     const dedupe = new Dedupe();
     for (const chunk of chunks) {
       const { format, lastStampMs } = chunk.header;
       if ("names" in chunk) dedupe.addSealed(chunk.names, lastStampMs);
-      else if (format === constants.format) admitFrames(chunk, dedupe);
+      else if (format === constants.format) await this.#inSlices(admitFrames(chunk, dedupe));
       else dedupe.addSealed(SealedChunk.parse(chunk.bytes).names, lastStampMs);
     }
     return dedupe;
+  }
+
+  /** Runs work in slices, with turns of the event loop in between. */
+  async #inSlices<T>(work: Generator<void, T>): Promise<T> {
+    for (let slice = 1; ; slice++) {
+      const { done, value } = work.next();
+      if (done) return value;
+      if (slice % this.slicesPerTurn === 0) await laterTurn();
+    }
   }
 
   #remember({ number, birth, lastStampMs }: ChunkHeader, nextBirth: number, names: SealedNames): void {
@@ -139,8 +168,7 @@ export class ChunkSealer {
 
   /** The chunk and those before it that it may have copies of, newest first; or why it is not sealed. */
   async #headersUpTo(number: number): Promise<SeenChunk[] | SealOutcome> {
-    const headerOf = (at: number) => this.#store.run(read, closedKey(this.#key, at), "header");
-    const { header, length } = await headerOf(number);
+    const { header, length } = await this.#header(number);
     if (!header) return "missing";
     if (header.format !== constants.format) return "already sealed";
     if (length < constants.minSealedBytes) return "too small";
@@ -149,7 +177,7 @@ export class ChunkSealer {
     for (let last = header; needsNames(header, last); ) {
       if (seen.length > MAX_CHUNKS_BEFORE) return "too large";
       const numbers = Array.from({ length: HEADERS_PER_TURN }, (_, i) => last.number - 1 - i);
-      for (const answer of await Promise.all(numbers.map(headerOf))) {
+      for (const answer of await Promise.all(numbers.map((each) => this.#header(each)))) {
         if (!needsNames(header, last)) break;
         if (!answer.header) return "incomplete";
         last = answer.header;
@@ -222,4 +250,10 @@ function wholeOf(pages: readonly JournalAnswer[]): RawChunk | undefined {
     at += page.bytes.length;
   }
   return at === length ? { header, bytes } : undefined;
+}
+
+/** Resolves in a later turn of the event loop, after the input and output that are ready. */
+function laterTurn(): Promise<void> {
+  const hasImmediate = typeof setImmediate === "function" && !isEdgeRuntime;
+  return new Promise((resolve) => (hasImmediate ? setImmediate(resolve) : setTimeout(resolve, 0)));
 }

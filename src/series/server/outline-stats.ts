@@ -42,21 +42,30 @@ export class OutlineStats {
   readonly #key: string;
   readonly #settings: SeriesSettings;
   readonly #losses: LossTracker;
+  readonly #see: (open: ChunkHeader | undefined) => void;
 
-  constructor(store: Store, key: string, settings: SeriesSettings, losses: LossTracker) {
+  /** `see` is called with the header of the open chunk in each answer. */
+  constructor(
+    store: Store,
+    key: string,
+    settings: SeriesSettings,
+    losses: LossTracker,
+    see: (open: ChunkHeader | undefined) => void,
+  ) {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
     this.#losses = losses;
+    this.#see = see;
   }
 
   /**
    * Undefined if the journal must be read instead: chunks were not found, do not fit together, are too many, or look damaged,
-   * which the reader of the journal reports. With `mustBeSealed` also if no chunk of the window is sealed.
+   * which the reader of the journal reports.
    */
-  async stats(query: StatsQuery, mustBeSealed = false): Promise<WindowStats | undefined> {
+  async stats(query: StatsQuery): Promise<WindowStats | undefined> {
     try {
-      return await this.#stats(query, mustBeSealed);
+      return await this.#stats(query);
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
       if (error instanceof OrielError && error.code === "CORRUPT") return undefined;
@@ -64,7 +73,7 @@ export class OutlineStats {
     }
   }
 
-  async #stats(query: StatsQuery, mustBeSealed: boolean): Promise<WindowStats | undefined> {
+  async #stats(query: StatsQuery): Promise<WindowStats | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { rollbacks } = this.#losses;
       const before = rollbacks.seen;
@@ -77,8 +86,9 @@ export class OutlineStats {
         hasPercentiles: query.percentiles.length > 0,
       });
       rollbacks.see(cut, before);
+      this.#see(cut.header);
       const window = cut.header && windowOf(cut, query, this.#settings);
-      if (!cut.header || !window || (mustBeSealed && !window.isSealed)) return undefined;
+      if (!cut.header || !window) return undefined;
       const stats = await this.#answer(query, cut, cut.header, window);
       if (stats !== "changed") return stats;
     }
@@ -106,8 +116,6 @@ interface FoundWindow {
   oldest: ChunkHeader;
   /** The chunk before the oldest one should exist and has expired. */
   isMissing: boolean;
-  /** Some of its chunks are sealed. */
-  isSealed: boolean;
 }
 
 /** The window of an answer. Undefined if the answer does not have all of it. Throws MISMATCH and CORRUPT. */
@@ -141,5 +149,5 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   raw.take(cut.bytes.subarray(HEADER_BYTES));
   if (raw.exceeds(settings.maxResidentBytes)) return undefined;
   window.addRaw(raw);
-  return { window, oldest, isMissing, isSealed: closed.some(({ header: { format } }) => format !== constants.format) };
+  return { window, oldest, isMissing };
 }

@@ -63,7 +63,7 @@ export class ServerStats {
   readonly #settings: SeriesSettings;
   readonly #losses: LossTracker;
   readonly #outlines: OutlineStats;
-  /** Windows that go back this far, in ms, turned out to have sealed chunks. */
+  /** Windows that go back this far, in ms, turned out to have sealed chunks, or to be above the bounds of the store. */
   #sealedMs: number;
   #newest: number | undefined;
   /** Windows that go back this far, in ms, turned out to need many chunks. */
@@ -76,7 +76,7 @@ export class ServerStats {
     this.#settings = settings;
     this.#losses = losses;
     this.#outlines = outlines;
-    this.#sealedMs = settings.isSealing ? 0 : Number.POSITIVE_INFINITY;
+    this.#sealedMs = Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -125,13 +125,11 @@ export class ServerStats {
     return statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
   }
 
-  /** Above the bounds of the store, a window with sealed chunks is answered from outlines. */
-  async #beyondBounds(query: StatsQuery, error: unknown): Promise<WindowStats> {
+  /** Above the bounds of the store, a window is answered from outlines and raw chunks. */
+  #beyondBounds(query: StatsQuery, error: unknown): Promise<WindowStats> {
     if (!(error instanceof OrielError) || error.code !== "TOO_LARGE") throw error;
-    const stats = await this.#outlines.stats(query, true);
-    if (!stats) throw error;
     this.#sealedMs = Math.min(this.#sealedMs, this.#reachMs(query));
-    return stats;
+    return this.#fromOutlines(query);
   }
 
   /** Two round trips, seldom three. */

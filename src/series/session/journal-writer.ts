@@ -1,4 +1,5 @@
 import { endsWithRequest } from "../../async/of-request.ts";
+import { idleTimeout } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
@@ -34,7 +35,13 @@ export class JournalWriter {
   /** At the last answer the open chunk existed, had no guard and was not too long. */
   #isNormal = false;
   #rotation: Promise<void> | undefined;
+  /** Undefined in a Worker, which does nothing after its request. */
   readonly #sealing: Sealing | undefined;
+  /** The number of the open chunk at the last answer. */
+  #openNumber: number | undefined;
+  /** When this process saw its last append, by the monotonic clock. */
+  #lastMs = 0;
+  #idleTimer: ReturnType<typeof idleTimeout> | undefined;
 
   constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, time: ServerTime) {
     this.#store = store;
@@ -42,8 +49,7 @@ export class JournalWriter {
     this.#settings = settings;
     this.#reader = reader;
     this.#time = time;
-    // A Worker does nothing after its request. Another process seals its chunks.
-    if (settings.isSealing && !endsWithRequest) this.#sealing = new Sealing(store, key, settings.entropy);
+    if (!endsWithRequest) this.#sealing = new Sealing(store, key, settings.entropy);
   }
 
   /** The event of a batch of one undated event, if the open chunk was in its normal state at the last answer. */
@@ -105,19 +111,47 @@ export class JournalWriter {
    */
   see({ header, length, nowMs }: Seen): void {
     this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes && header?.guardMs === 0;
-    if (header && header.number > 0) this.#sealing?.closed(header.number - 1);
+    this.seeRead(header);
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
     const ageMs = nowMs - header.createdMs;
     // Not more than one small chunk a second, because each costs its readers and its sealer the same.
     const isSmall = this.#sealing !== undefined && ageMs >= constants.minChunkMs;
     const maxBytes = isSmall ? constants.sealedRotateBytes : constants.rotateBytes;
-    if (length < maxBytes && ageMs < header.chunkMs) return;
+    this.#lastMs = this.#store.monotonic();
+    if (length >= maxBytes || ageMs >= header.chunkMs) this.#close(header);
+    else if (this.#sealing && length >= constants.minIdleBytes) this.#waitForIdleness(constants.idleMs);
+  }
+
+  /** Remembers the open chunk of a read: the chunk before it is closed. */
+  seeRead(header: ChunkSeen | undefined): void {
+    if (!header || header.number === this.#openNumber) return;
+    this.#openNumber = header.number;
+    if (header.number > 0) this.#sealing?.closed(header.number - 1);
+  }
+
+  /** Closes the chunk without waiting. If that fails, the next answer tries again. */
+  #close(header: Pick<ChunkSeen, "number" | "birth">): void {
     const end = () => {
       this.#rotation = undefined;
     };
-    const { number } = header;
-    const closed = () => this.#sealing?.closed(number);
+    const closed = () => this.#sealing?.closed(header.number);
     this.#rotation = this.#rotate(header).then(closed).then(end, end);
+  }
+
+  /** After a pause of this process it looks once whether the others pause too. Then nobody would close the chunk for long. */
+  #waitForIdleness(ms: number): void {
+    this.#idleTimer ??= idleTimeout(() => {
+      this.#idleTimer = undefined;
+      const restMs = constants.idleMs - (this.#store.monotonic() - this.#lastMs);
+      if (restMs > 0) this.#waitForIdleness(restMs);
+      else this.#closeIfIdle().catch(() => {}); // the next append closes it
+    }, ms);
+  }
+
+  async #closeIfIdle(): Promise<void> {
+    const { header, length, nowMs } = await this.#reader.open("header");
+    const isIdle = header && length >= constants.minIdleBytes && nowMs - header.lastStampMs >= constants.idleMs;
+    if (isIdle && !this.#rotation) this.#close(header);
   }
 
   /** Waits for a chunk that is being closed. Never rejects. */
@@ -127,6 +161,7 @@ export class JournalWriter {
 
   /** Waits for what runs in the background, and begins no more of it. Never rejects. */
   async close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
     await this.rotated();
     await this.#sealing?.close();
   }

@@ -29,7 +29,7 @@ export class OnlineSession implements Session {
   readonly #writer: JournalWriter;
   readonly #server: ServerStats;
   readonly #outlines: OutlineStats;
-  /** A process that keeps no copy of a series with sealed chunks needs their outlines only. */
+  /** A process that keeps no copy needs the outlines of sealed chunks only. */
   readonly #isOutlined: boolean;
 
   constructor(store: Store, key: string, settings: SeriesSettings, time: ServerTime, buffer?: OfflineBuffer) {
@@ -38,9 +38,9 @@ export class OnlineSession implements Session {
     this.reader = new JournalReader(store, key);
     this.view = new JournalView(store, key, settings, this.reader, buffer);
     this.#writer = new JournalWriter(store, key, settings, this.reader, time);
-    this.#outlines = new OutlineStats(store, key, settings, this.view);
+    this.#outlines = new OutlineStats(store, key, settings, this.view, (header) => this.#writer.seeRead(header));
     this.#server = new ServerStats(store, key, settings, this.view, this.#outlines);
-    this.#isOutlined = settings.isSealing && !settings.isResident;
+    this.#isOutlined = !settings.isResident;
   }
 
   async commit(batch: Batch | undefined, all: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
@@ -66,6 +66,7 @@ export class OnlineSession implements Session {
       return { error: corruptAt(this.#key, thrown), batch, queries };
     }
     if (batch) this.#writer.see(cut);
+    else this.#writer.seeRead(cut.header);
     if (endsWithRequest) await this.#writer.rotated();
     batch?.settle(cut.verdicts, cut.isOnlyCopy);
     if (queries.length === 0) return undefined;

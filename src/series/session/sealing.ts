@@ -7,14 +7,16 @@ import { activeKernel } from "../../kernel/choose.ts";
 import type { Store } from "../../store/contract.ts";
 import { warn } from "../../warn.ts";
 
-/** Chunks before the first one that this process saw closed, which may have been left by another process. */
-const MAX_EARLIER = 3;
-/** Chunks that wait. Older ones stay as they are. */
-const MAX_WAITING = 128;
+/** Closed chunks that this process looks back for when it sees the series first: others may have left them. */
+const MAX_LOOKBACK = 64;
+/** Closed chunks that wait in one process. Older ones stay as they are. */
+const MAX_WAITING = 1024;
+const MAX_SLICES_PER_TURN = 16;
 
 /**
- * Seals closed chunks in the background, in order. All processes that saw one closed wait for a random time, so one of them seals
- * it, and the others find that it is sealed. A failure changes nothing: the chunk stays as it is.
+ * Seals closed chunks in the background, oldest first. Every process that records or reads does so. Those that saw a chunk closed
+ * wait for a random time, so one of them seals it, and the others find that it is sealed. A failure changes nothing: the chunk
+ * stays as it is.
  */
 export class Sealing {
   readonly #key: string;
@@ -22,8 +24,8 @@ export class Sealing {
   readonly #entropy: () => number;
   #timer: ReturnType<typeof idleTimeout> | undefined;
   #newest = -1;
-  /** The first chunk that was not tried yet. */
-  #next = Number.POSITIVE_INFINITY;
+  /** The first chunk that was not tried yet; undefined before the first look back. */
+  #next: number | undefined;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -36,10 +38,9 @@ export class Sealing {
   /** Called when the chunk of this number is closed. */
   closed(number: number): void {
     if (number === this.#newest) return;
-    // A smaller number is of another journal, or of a past that a failover took back.
-    if (number < this.#newest || this.#next === Number.POSITIVE_INFINITY) this.#next = number - MAX_EARLIER;
+    // A number that is smaller or far ahead is of another journal, or of a past that a failover took back.
+    if (number < this.#newest || number > this.#newest + MAX_WAITING) this.#next = undefined;
     this.#newest = number;
-    this.#next = Math.max(0, this.#next, number - MAX_WAITING);
     this.#wait();
   }
 
@@ -57,17 +58,26 @@ export class Sealing {
       this.#running = this.#sealAll(this.#newest).finally(() => {
         this.#running = undefined;
         this.#timer = undefined;
-        if (this.#next <= this.#newest) this.#wait();
+        if (this.#next === undefined || this.#next <= this.#newest) this.#wait();
       });
     }, afterMs);
   }
 
   async #sealAll(newest: number): Promise<void> {
     try {
-      while (this.#next <= newest && !this.#isClosed) await this.#sealer.seal(this.#next++);
+      this.#next ??= await this.#sealer.firstRaw(newest, MAX_LOOKBACK);
+      while (this.#next <= newest && !this.#isClosed) {
+        this.#next = Math.max(this.#next, this.#newest - MAX_WAITING);
+        // The more chunks wait, the more is done in each turn.
+        this.#sealer.slicesPerTurn = Math.min(MAX_SLICES_PER_TURN, 1 + this.#newest - this.#next);
+        await this.#sealer.seal(this.#next);
+        this.#next++;
+      }
     } catch (error) {
       // Readers report a store that fails, and damaged chunks.
+      if (error instanceof OrielError && error.transient) return;
       if (!(error instanceof OrielError)) warn(`a chunk of ${this.#key} is not sealed: ${(error as Error).message}`);
+      this.#next = (this.#next ?? newest) + 1;
     }
   }
 }

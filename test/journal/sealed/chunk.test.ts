@@ -17,6 +17,7 @@ import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
 import { js } from "../../../src/kernel/js/js.ts";
 import { wasmSimd } from "../../../src/kernel/wasm/wasm-simd.ts";
 import { randomOf } from "../../kernel/columns.ts";
+import { inOneSlice } from "./in-one-slice.ts";
 import { countedOf, madeChunk, SHAPES } from "./raw-chunks.ts";
 
 /** Numbers that depend on the name of a test alone. */
@@ -26,10 +27,10 @@ const plain = { codec: jsCodec, kernel: js.create() };
 
 function decoded(sealed: SealedChunk, codec = jsCodec): { times: number[]; values: number[] } {
   const [times, values]: [number[], number[]] = [[], []];
-  sealed.decode(codec, (its, those) => {
-    times.push(...its);
-    values.push(...those);
-  });
+  for (const block of sealed.decode(codec)) {
+    times.push(...block.times);
+    values.push(...block.values);
+  }
   return { times, values };
 }
 
@@ -38,9 +39,9 @@ describe.each(SHAPES)("a sealed chunk of %s", (shape) => {
     const random = randomFor(`${shape} ${count}`);
     const chunk = madeChunk(random, shape, count);
     const counted = countedOf(chunk.frames);
-    const events = eventsOf(chunk, new Dedupe());
-    const bytes = encodeSealed(plain.codec, plain.kernel, events);
-    expect(encodeSealed(wasm.codec, wasm.kernel, events)).toEqual(bytes);
+    const events = inOneSlice(eventsOf(chunk, new Dedupe()));
+    const bytes = inOneSlice(encodeSealed(plain.codec, plain.kernel, events));
+    expect(inOneSlice(encodeSealed(wasm.codec, wasm.kernel, events))).toEqual(bytes);
     const sealed = SealedChunk.parse(bytes);
     for (const { codec } of [plain, wasm]) {
       const { times, values } = decoded(sealed, codec);
@@ -57,10 +58,12 @@ describe.each(SHAPES)("a sealed chunk of %s", (shape) => {
     const before = madeChunk(random, shape, 30, 0);
     const chunk = madeChunk(random, shape, 30, 0);
     const dedupe = new Dedupe();
-    admitFrames(before, dedupe);
+    inOneSlice(admitFrames(before, dedupe));
     // Both chunks have the same producers, so some of their sequences are the same.
     const counted = countedOf(chunk.frames, countedOf(before.frames));
-    const sealed = SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, dedupe)));
+    const sealed = SealedChunk.parse(
+      inOneSlice(encodeSealed(plain.codec, plain.kernel, inOneSlice(eventsOf(chunk, dedupe)))),
+    );
     expect(decoded(sealed).values).toEqual(counted.flatMap((frame) => frame.values));
     const { lastStampMs } = chunk.header;
     for (const frame of chunk.frames) {
@@ -77,7 +80,13 @@ describe.each(SHAPES)("a sealed chunk of %s", (shape) => {
 
 describe("damage", () => {
   const whole = () =>
-    encodeSealed(plain.codec, plain.kernel, eventsOf(madeChunk(randomFor("damage"), "uniform", 90), new Dedupe()));
+    inOneSlice(
+      encodeSealed(
+        plain.codec,
+        plain.kernel,
+        inOneSlice(eventsOf(madeChunk(randomFor("damage"), "uniform", 90), new Dedupe())),
+      ),
+    );
   const read = (bytes: Uint8Array) => decoded(SealedChunk.parse(bytes));
 
   test("of any byte is noticed, and named with the number of the chunk", () => {
@@ -126,7 +135,7 @@ describe("damage", () => {
   test("of a raw chunk stops its sealing", () => {
     const chunk = madeChunk(randomFor("raw"), "uniform", 9);
     const cut = { ...chunk, bytes: chunk.bytes.slice(0, -1) };
-    expect(() => eventsOf(cut, new Dedupe())).toThrow(/^chunk 5 has foreign bytes at byte \d+$/);
+    expect(() => inOneSlice(eventsOf(cut, new Dedupe()))).toThrow(/^chunk 5 has foreign bytes at byte \d+$/);
   });
 });
 
@@ -136,32 +145,42 @@ test.each([16_385, 65_535])("a frame of %i events with times of their own keeps 
   const times = Array.from(values, (_, i) => made.header.createdMs - (i % 5000));
   const { bytes } = encodeFrame(1, 1, values, times);
   const chunk = { header: made.header, bytes: new Uint8Array(Buffer.concat([made.bytes.subarray(0, 64), bytes])) };
-  const found = decoded(SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, new Dedupe()))));
+  const found = decoded(
+    SealedChunk.parse(inOneSlice(encodeSealed(plain.codec, plain.kernel, inOneSlice(eventsOf(chunk, new Dedupe()))))),
+  );
   expect(found.times).toEqual(times);
   expect(found.values).toEqual([...values]);
 });
 
 test("a sealed form is compared with the bytes of its chunk", () => {
   const chunk = madeChunk(randomFor("exact"), "uniform", 40, 1);
-  const events = eventsOf(chunk, new Dedupe());
-  expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, events), chunk, events.counted)).toBe(true);
+  const events = inOneSlice(eventsOf(chunk, new Dedupe()));
+  expect(
+    inOneSlice(isExact(jsCodec, inOneSlice(encodeSealed(plain.codec, plain.kernel, events)), chunk, events.counted)),
+  ).toBe(true);
   for (const [column, i] of [
     [events.times, 3],
     [events.values, 7],
   ] as const) {
     column[i]! += 1;
-    expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, events), chunk, events.counted)).toBe(false);
+    expect(
+      inOneSlice(isExact(jsCodec, inOneSlice(encodeSealed(plain.codec, plain.kernel, events)), chunk, events.counted)),
+    ).toBe(false);
     column[i]! -= 1;
   }
   const short = { ...events, times: events.times.slice(1), values: events.values.slice(1) };
-  expect(isExact(jsCodec, encodeSealed(plain.codec, plain.kernel, short), chunk, events.counted)).toBe(false);
+  expect(
+    inOneSlice(isExact(jsCodec, inOneSlice(encodeSealed(plain.codec, plain.kernel, short)), chunk, events.counted)),
+  ).toBe(false);
 });
 
 test("a chunk without events can be sealed", () => {
   const chunk = madeChunk(randomFor("copies"), "uniform", 3);
   const dedupe = new Dedupe();
-  admitFrames(chunk, dedupe);
-  const sealed = SealedChunk.parse(encodeSealed(plain.codec, plain.kernel, eventsOf(chunk, dedupe)));
+  inOneSlice(admitFrames(chunk, dedupe));
+  const sealed = SealedChunk.parse(
+    inOneSlice(encodeSealed(plain.codec, plain.kernel, inOneSlice(eventsOf(chunk, dedupe)))),
+  );
   expect([sealed.count, decoded(sealed).values]).toEqual([0, []]);
   expect(sealed.end.frame).toHaveLength(FRAME_HEADER_BYTES);
 });

@@ -1,6 +1,7 @@
 // Exact statistics from outlines: answers, requests and bytes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { redisStore, Series } from "../../../src/entries/index.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
 import { read } from "../../../src/journal/steps/read.ts";
 import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
@@ -15,18 +16,22 @@ import { expectAlike } from "../../stats/oracle.ts";
 const EVENTS = 120_000;
 let server: RedisServer;
 let store: Store;
+const { rotateBytes } = constants;
+
 beforeAll(async () => {
   server = await startRedis();
   store = redisStore(server.url, { registry: false });
+  constants.rotateBytes = 100_000;
 });
 afterAll(async () => {
+  constants.rotateBytes = rotateBytes;
   await store?.close();
   await server?.stop();
 });
 
 /** Records events in batches of 32, and seals what has been closed. */
 async function filled(name: string, shape: string, values: "float32" | "float64"): Promise<Series> {
-  const series = new Series(store, name, { retention: "1h", values, seal: true });
+  const series = new Series(store, name, { retention: "1h", values });
   const column = valuesOf(shape, values === "float64" ? Float64Array : Float32Array, EVENTS, randomOf(7));
   const finite = column.map((x) => (Number.isFinite(x) ? x : 1));
   for (let from = 0; from < EVENTS; from += 32) {
@@ -36,10 +41,12 @@ async function filled(name: string, shape: string, values: "float32" | "float64"
   const key = store.keyOf(name);
   const { header } = await store.run(read, key, "header");
   const sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
-  expect(header!.number).toBeGreaterThan(1);
   for (let number = header!.number - 1; ; number--) {
     const outcome = await sealer.seal(number);
-    if (outcome === "missing") return series;
+    if (outcome === "missing") {
+      expect(header!.number - 1 - number).toBeGreaterThan(2);
+      return series;
+    }
     expect(["sealed", "not smaller"]).toContain(outcome);
   }
 }
@@ -59,12 +66,18 @@ describe.each(["float32", "float64"] as const)("%s", (values) => {
       ] as const)
         for (const closed of ["right", "both"] as const) {
           const { store: counting, requests, names } = countingStore(store);
-          const other = new Series(counting, name, { retention: "1h", values, seal: true });
+          const other = new Series(counting, name, { retention: "1h", values });
+          // The first question shows that the series has sealed chunks.
+          await other.stats({ span: "50m", percentiles: [], where: "server" });
+          const before = requests();
           const found = await other.stats({ span, percentiles, closed, where: "server" });
           const same = await series.stats({ span, percentiles, closed, at: found.to });
           expectAlike(found, same);
-          expect(names).not.toContain("journal/read");
-          expect(requests()).toBeLessThanOrEqual(3);
+          // A sum that is too large for an f64 is computed from the events.
+          if (Number.isFinite(found.sum)) {
+            expect(names).not.toContain("journal/read");
+            expect(requests() - before).toBeLessThanOrEqual(3);
+          }
           await other.close();
         }
       await series.close();

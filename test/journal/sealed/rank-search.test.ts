@@ -11,6 +11,7 @@ import type { Column } from "../../../src/kernel/contract.ts";
 import { js } from "../../../src/kernel/js/js.ts";
 import { valuesOf } from "../../kernel/blocks/shapes.ts";
 import { randomOf } from "../../kernel/columns.ts";
+import { inOneSlice } from "./in-one-slice.ts";
 import { CREATED_MS, headerOf, SHAPES } from "./raw-chunks.ts";
 
 const kernel = js.create();
@@ -19,7 +20,8 @@ const SEED = 20_261_124;
 function sealedOf(values: Column): Uint8Array {
   const header = headerOf(values instanceof Float64Array ? 1 : 0, CREATED_MS);
   const end = { number: 5, birth: 77, length: 64 + values.byteLength, place: 0, frame: new Uint8Array(16) };
-  return encodeSealed(jsCodec, kernel, { header, end, times: new Float64Array(values.length), values, named: [] });
+  const chunk = { header, end, times: new Float64Array(values.length), values, named: [] };
+  return inOneSlice(encodeSealed(jsCodec, kernel, chunk));
 }
 
 function outlineOf(bytes: Uint8Array): ChunkOutline {

@@ -8,7 +8,8 @@ import { expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 
 /** Chunks that are sealed while series are written and read. */
 export function sealedSuite(stage: () => Stage): void {
-  const { minSealedBytes, sealAfterMs, sealSpreadMs } = constants;
+  const { minSealedBytes, minIdleBytes, sealAfterMs, sealSpreadMs, idleMs } = constants;
+  const formats = async () => Promise.all((await closedKeys()).map(async (key) => (await stage().bytesOf(key))![0]));
   const closedKeys = async () => (await stage().keys()).filter((key) => key.includes("}:"));
 
   /** Seals the closed chunks, oldest first. Returns what became of them. */
@@ -43,7 +44,7 @@ export function sealedSuite(stage: () => Stage): void {
       constants.minSealedBytes = 0;
     });
     afterEach(() => {
-      Object.assign(constants, { minSealedBytes, sealAfterMs, sealSpreadMs });
+      Object.assign(constants, { minSealedBytes, minIdleBytes, sealAfterMs, sealSpreadMs, idleMs });
     });
 
     test("answer every query as before, for readers with a copy, without one, and with a part", async () => {
@@ -93,17 +94,38 @@ export function sealedSuite(stage: () => Stage): void {
       expect((await series.stats()).count).toBe(0);
     });
 
-    test("are made by a series with the option, in the background", async () => {
-      const { open, bytesOf, check } = stage();
+    test("are made by every series, in the background", async () => {
+      const { open, check } = stage();
       Object.assign(constants, { sealAfterMs: 0, sealSpreadMs: 0 });
-      const series = open({ seal: true });
+      const series = open();
       for (let second = 0; second < 6; second++) await putSecond(second);
-      await expect
-        .poll(async () => Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0])))
-        .not.toContain(constants.format);
+      await expect.poll(formats).not.toContain(constants.format);
       expect((await closedKeys()).length).toBeGreaterThan(3);
       await check({ span: 20_000 });
       await series.close();
+    });
+
+    test("are made by a process that only reads, also of chunks that others left", async () => {
+      const { open, reader, check } = stage();
+      const series = open();
+      for (let second = 0; second < 6; second++) await putSecond(second);
+      await series.close();
+      expect(new Set(await formats())).toEqual(new Set([constants.format]));
+      Object.assign(constants, { sealAfterMs: 0, sealSpreadMs: 0 });
+      const other = reader();
+      await check({ span: 20_000 }, other);
+      await expect.poll(formats).not.toContain(constants.format);
+      await check({ span: 20_000 }, other);
+    });
+
+    test("are made of the open chunk too when the series has been idle", async () => {
+      const { open, check, clock } = stage();
+      Object.assign(constants, { sealAfterMs: 0, sealSpreadMs: 0, idleMs: 20, minIdleBytes: 64 });
+      open({ retention: "1h" });
+      for (let second = 0; second < 4; second++) await putSecond(second);
+      clock.nowMs += constants.idleMs;
+      await expect.poll(formats).toEqual([constants.sealedFormat]);
+      await check({ span: 20_000 });
     });
 
     test("take values that were rounded when they were recorded", async () => {

@@ -36,7 +36,7 @@ describe("queries of one turn over outlines", () => {
       process.on("unhandledRejection", note);
       outlineReads = 0;
       failing = () => false;
-      const series = new Series(store, `s-${expected.join()}`, { seal: true, resident: false });
+      const series = new Series(store, `s-${expected.join()}`, { resident: false });
       await series.recordMany([1, 2, 3]);
       failing = fails;
       const settled = await Promise.allSettled([1, 50, 99].map((p) => series.stats({ percentiles: [p] })));

@@ -18,7 +18,7 @@ export interface Seal {
 
 /**
  * Puts the sealed form of a closed chunk in its place, if it still is the chunk that was read. lua/journal/seal.lua states the
- * rules. No series seals chunks yet.
+ * rules.
  */
 export const seal: Operation<Seal, number> = {
   name: "journal/seal",

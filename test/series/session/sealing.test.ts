@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from "vitest";
+import { OrielError, Series } from "../../../src/entries/index.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
+import { until } from "../../harness/until.ts";
+import { storeWith } from "../contract/changed-store.ts";
+
+const { minSealedBytes, rotateBytes, sealedRotateBytes, sealAfterMs, sealSpreadMs } = constants;
+
+afterEach(() => {
+  Object.assign(constants, { minSealedBytes, rotateBytes, sealedRotateBytes, sealAfterMs, sealSpreadMs });
+});
+
+/** Records until several chunks are closed. Their sealing begins at once. */
+async function close(series: Series): Promise<number> {
+  const bounds = { minSealedBytes: 64, rotateBytes: 4000, sealedRotateBytes: 4000 };
+  Object.assign(constants, bounds, { sealAfterMs: 0, sealSpreadMs: 0 });
+  for (let i = 0; i < 8; i++) await series.recordMany(Float32Array.from({ length: 1500 }, (_, k) => (i * k) % 97));
+  return 8 * 1500;
+}
+
+test("a store that fails for a while delays the sealing of a chunk, and it is not forgotten", async () => {
+  const outcomes: string[] = [];
+  let failures = 3;
+  const { store } = storeWith(async (name, _key, run) => {
+    if (name !== "journal/seal") return run();
+    if (failures-- > 0) throw new OrielError("UNAVAILABLE", "away", { transient: true, applied: "no" });
+    const status = await run();
+    outcomes.push(String(status));
+    return status;
+  });
+  const series = new Series(store, "s", { retention: "1h" });
+  const count = await close(series);
+  await until("all closed chunks are sealed", () => outcomes.length >= 7);
+  expect(failures).toBeLessThan(0);
+  expect(new Set(outcomes)).toEqual(new Set(["0"]));
+  expect((await series.stats()).count).toBe(count);
+  await series.close();
+});
+
+test("a series that begins again is not searched for the chunks between its old numbers and the new ones", async () => {
+  let reads = 0;
+  let seals = 0;
+  const { store, clock } = storeWith(async (name, _key, run) => {
+    if (name === "journal/read") reads++;
+    if (name === "journal/seal") seals++;
+    return run();
+  });
+  const series = new Series(store, "s", { retention: "1h" });
+  await close(series);
+  await until("the chunks are sealed", () => seals >= 7);
+  clock.nowMs += 60_000;
+  await series.delete();
+  [reads, seals] = [0, 0];
+  clock.nowMs += 60_000;
+  await close(series);
+  await until("the new chunks are sealed", () => seals >= 7);
+  expect(reads).toBeLessThan(150);
+  await series.close();
+});
+
+test("a chunk is sealed in slices, between which the process does other work", async () => {
+  const { store } = storeWith();
+  const series = new Series(store, "s", { retention: "1h" });
+  let turns = 0;
+  let isSealed = false;
+  const counting = {
+    ...store,
+    monotonic: store.monotonic,
+    run: ((operation, ...call) => {
+      if (operation.name === "journal/seal") isSealed = true;
+      return store.run(operation, ...call);
+    }) as typeof store.run,
+  };
+  const other = new Series(counting, "s", { retention: "1h" });
+  Object.assign(constants, { rotateBytes: 400_000, sealedRotateBytes: 400_000, sealAfterMs: 0, sealSpreadMs: 0 });
+  await series.close();
+  for (let i = 0; i < 5; i++) await other.recordMany(Float32Array.from({ length: 50_000 }, (_, k) => k % 1009));
+  const turn = () => {
+    if (isSealed) return;
+    turns++;
+    setImmediate(turn);
+  };
+  turn();
+  await until("a chunk is sealed", () => isSealed);
+  expect(turns).toBeGreaterThan(10);
+  await other.close();
+});
