@@ -34,7 +34,6 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
-import { benchServer, FULL_SERVER, SMALL_SERVER } from "./series/server.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
 
 /** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
@@ -51,7 +50,6 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),
   bytes: (redisUrl, small) => benchBytes(redisUrl, small ? SMALL_BYTES : FULL_BYTES),
   summaries: (redisUrl, small) => benchSummaries(redisUrl, small ? SMALL_SUMMARIES : FULL_SUMMARIES),
-  server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   blocks: (_redisUrl, small) => Promise.resolve(benchBlocks(small ? SMALL_BLOCKS : FULL_BLOCKS)),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),

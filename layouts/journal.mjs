@@ -15,13 +15,8 @@ export const constants = {
   CHUNKS_PER_RETENTION: 64,
   SHORTEST_CHUNK_MS: 1000,
   DEDUPE_MS: 20_000,
-  MAX_SERVER_EVENTS: 10_000,
-  MAX_SERVER_BYTES: 512 << 10,
-  MAX_SERVER_CHUNKS: 128,
   MAX_CLOSED_CHUNKS: 128,
   MAX_OUTLINES: 1024,
-  // The factor of values whose sum leaves the range of f64.
-  DOWNSCALED: 2 ** -540,
 };
 
 const RECORDED_START = [
@@ -186,37 +181,5 @@ export const records = {
     ["first", "u32"],
     ["count", "u32"],
     ["lastSinceCreationMs", "u32"],
-  ],
-  // A question for the statistics of a window inside Redis. The percentiles are another argument, f64 each.
-  SERVER_QUERY: [
-    ["valueType", "u8", "asked_type"],
-    ["clock", "u8", "asked_clock"],
-    ["isBothClosed", "u8", "both"],
-    ["isDated", "u8", "dated"],
-    ["named", "u32"],
-    ["newest", "f64"],
-    ["spanMs", "f64", "span"],
-    ["atMs", "f64", "at"],
-  ],
-  // Its answer. The header of the open chunk follows if there is one, then SERVER_MOMENTS, then order statistics.
-  SERVER_ANSWER: [
-    ["status", "u8"],
-    ["missing", "u8"],
-    ["zero", "u16"],
-    ["length", "u32"],
-    ["nowMs", "f64", "now"],
-    ["coversUntilMs", "f64", "covers_until"],
-  ],
-  SERVER_MOMENTS: [
-    ["count", "u32"],
-    ["numbers", "u32"],
-    ["infinite", "u32"],
-    ["negativeInfinite", "u32"],
-    ["min", "f64"],
-    ["max", "f64"],
-    ["high", "f64"],
-    ["low", "f64"],
-    ["m2", "f64"],
-    ["scale", "f64"],
   ],
 };

@@ -43,11 +43,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
     },
     values: { ms: "ms", kernelMs: "of these the kernel, ms", trips: "round trips", bytes: "bytes" },
   },
-  server: {
-    ...{ bench: "server", title: 'With `where: "server"`: ms', rows: { events: "events", batch: "batch" } },
-    values: { serverMs: "on the server", coldMs: "no cached copy", residentMs: "cached copy" },
-    plotted: () => false,
-  },
   cluster: {
     ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "" } },
     values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },

@@ -92,7 +92,7 @@ async function seriesRows(redisUrl: string, column: Float32Array, batch: number)
     const recorded = await sizeOf(raw, closed);
     await seal(store, key, closed);
     const sealed = await sizeOf(raw, closed);
-    await ask(store, NAME, rightOf(column), "client");
+    await ask(store, NAME, rightOf(column), "copy");
     return [
       { by: "oriel, format 1", source: "measured", ...recorded },
       { by: "oriel, sealed", source: "measured", ...sealed },

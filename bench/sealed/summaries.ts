@@ -58,8 +58,7 @@ async function fromOriel(redisUrl: string, column: Float32Array, batch: number, 
   const key = store.keyOf(NAME);
   try {
     await seal(store, key, await fill(raw, key, column, batch));
-    await ask(store, NAME, right, "server"); // learns that the series is sealed
-    return await ask(store, NAME, right, "server");
+    return await ask(store, NAME, right, "outlines");
   } finally {
     await raw.flushdb();
     await store.close();

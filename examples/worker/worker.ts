@@ -20,7 +20,7 @@ export default {
     // One store per request: it holds no connection, and Workers share no I/O between requests.
     const store = httpStore({ url: env.REDIS_REST_URL, token: env.REDIS_REST_TOKEN });
     const limiter = new Limiter(store, policies, { name: "worker", onStoreError: "allow" });
-    const latency = new Series(store, "worker:latency", { retention: "1h", resident: false });
+    const latency = new Series(store, "worker:latency", { retention: "1h" });
     const key = (incoming: Request) => clientKey(incoming.headers.get("cf-connecting-ip"));
     return fetchLimiter(limiter, (incoming) => answer(incoming, env, latency, context), { key })(request);
   },

@@ -3,34 +3,15 @@
 -- outline, which exact statistics need first. read-parts then returns the parts of sealed chunks that are missing.
 -- One atomic step: all of it is of one instant.
 -- KEYS  the open chunk; closed ones are found by the number in its header (see closed-chunks)
--- ARGV  1 known (see missing-bytes) · 2 OUTLINE_QUERY, which begins as a lookback (see closed-chunks)
--- Reply as in closed-chunks; status as for read. The bytes of a sealed chunk end at its blocks. If no raw chunk after it can have
---       copies of its frames, and it lies wholly inside the window, they end at its totals, or without percentiles at its heads. If it
---       lies wholly outside, they end at its heads.
+-- ARGV  1 known (see missing-bytes) · 2 OUTLINE_QUERY (see outlines)
+-- Reply as in outlines; status as for read
 -- Cost  O(bytes answered), bounded by the lookback
 -- @include journal/read
--- @include journal/closed-chunks
+-- @include journal/outlines
 local keys_per_step = 1
 local arguments_per_step = 2
 local read = step
 
 local function step(k, a, now)
-  local to, dated, both, percentiles = struct.unpack(OUTLINE_QUERY, ARGV[a + 1])
-  local function outline(closed, from, present, raw_created)
-    local head = redis.call("GETRANGE", closed, 0, CHUNK_BYTES + SEALED_BYTES - 1)
-    if string.byte(head) ~= SEALED_FORMAT or #head < CHUNK_BYTES + SEALED_BYTES then return nil end
-    local last = struct.unpack(CHUNK, head)
-    local totals_place, blocks_place, earliest, latest = struct.unpack(SEALED, head, CHUNK_BYTES + 1)
-    -- An empty chunk has no times (from +inf to -inf), and is inside every window.
-    local till = dated == 1 and to or present
-    local is_inside = latest <= till and (earliest > from or (both == 1 and earliest == from))
-    local is_outside = earliest > till or latest < from
-    local wanted = blocks_place
-    if (is_inside or is_outside) and last <= raw_created - DEDUPE_MS then
-      if percentiles == 0 or is_outside then return head end
-      wanted = totals_place
-    end
-    return redis.call("GETRANGE", closed, 0, wanted - 1)
-  end
-  return with_closed_chunks(read(k, a, now), KEYS[k], now, ARGV[a + 1], outline)
+  return with_outlines(read(k, a, now), KEYS[k], now, ARGV[a + 1])
 end

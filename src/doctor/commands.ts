@@ -8,7 +8,6 @@ import * as lock from "../generated/scripts/lock.ts";
 import * as lockedWindow from "../generated/scripts/locked-window.ts";
 import * as queue from "../generated/scripts/queue.ts";
 import * as semaphore from "../generated/scripts/semaphore.ts";
-import * as summary from "../generated/scripts/summary.ts";
 import type { Script } from "../store/contract.ts";
 
 /**
@@ -55,7 +54,7 @@ const CALL = /\w\(\s*["']([A-Z]+)["']/g;
 
 /** The commands that the scripts of each structure send, in alphabetical order. */
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
-  Series: commandsIn(journal, summary),
+  Series: commandsIn(journal),
   Limiter: commandsIn(limiter),
   Lock: commandsIn(lock),
   Semaphore: commandsIn(semaphore),

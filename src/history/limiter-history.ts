@@ -89,7 +89,6 @@ export class LimiterHistory {
       const series = new Series(this.#store, outcomeSeries(this.#name, { outcome, policy }), {
         retention: this.#retentionMs,
         values: "float64",
-        resident: false,
       });
       count = { outcome, policy, pending: 0, listAgainMs: Number.NEGATIVE_INFINITY, series };
       this.#counts.set(key, count);

@@ -15,7 +15,7 @@ export class QueueHistory {
   readonly #series: Record<Timing, Series>;
 
   constructor(store: Store, name: string, retentionMs: number) {
-    const options = { retention: retentionMs, resident: false };
+    const options = { retention: retentionMs };
     const of = (timing: Timing) => new Series(store, timingSeries(name, timing), options);
     this.#series = { lateness: of("lateness"), wait: of("wait"), run: of("run") };
   }

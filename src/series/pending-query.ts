@@ -21,14 +21,18 @@ export interface WindowView {
   degradedBy(fromMs: number): Degraded | undefined;
 }
 
-/** One caller's query. It is answered at the next cut that holds every event up to batch `afterBatch`. */
-export interface PendingQuery {
-  afterBatch: number;
+/** The window and the answer that a query asks for. */
+export interface AskedQuery {
   window: WindowQuery;
   /** Queries of one kind (compared as a Map's key) are computed once per cut. */
   kind: unknown;
   /** The query if it asks for statistics only. */
   stats?: StatsQuery;
+}
+
+/** One caller's query. It is answered at the next cut that holds every event up to batch `afterBatch`. */
+export interface PendingQuery extends AskedQuery {
+  afterBatch: number;
   /** False if the answer cannot say that it is degraded. Such a query fails while the store is unreachable. */
   reportsDegraded: boolean;
   /** Called while the view is at the cut. */
@@ -42,15 +46,10 @@ export interface QueryQueue {
   ask(query: PendingQuery): void;
 }
 
-/** One way to compute statistics: in this process, or inside the store. */
-export interface QueryStrategy {
-  stats(query: StatsQuery): Promise<WindowStats>;
-}
-
 type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 
 /** Exact answers, computed in this process from its copy of the journal. */
-export class ExactQueries implements QueryStrategy {
+export class ExactQueries {
   readonly #queue: QueryQueue;
   readonly #nan: NanPolicy;
   /** The last answer. Callers of one commit share its computation, but each gets an object of its own. */

@@ -1,30 +1,4 @@
-import { argumentError } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
-
-/** Options of `Series.stats` and `Series.recordAndGet`. */
-export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
-  /**
-   * "client" (default): this process updates its copy of the events and computes the answer. "server": the store computes
-   * it, and a few hundred bytes travel, for at most 64 percentiles. Redis serves no other command during this work, so it is
-   * bounded: at most 10 000 events inside the window, and 512 KiB of chunks read (they go back 80 s before the window).
-   * Above these bounds, and if chunks of the window are sealed, this process computes the answer from their outlines and some
-   * of their values, in two or three requests.
-   */
-  where?: "client" | "server" | undefined;
-}
-
-const MAX_SERVER_PERCENTILES = 64;
-
-/** Checks the options of a query that the store answers. */
-export function serverQuery({ where, ...options }: SeriesStatsOptions, retentionMs: number): StatsQuery {
-  if (where !== "server") throw argumentError("where", where, '"client" or "server"');
-  if (options.maxAge !== undefined)
-    throw argumentError("maxAge", options.maxAge, 'left out with where: "server", which has no cached copy');
-  const query = statsQuery(options, retentionMs);
-  if (query.percentiles.length > MAX_SERVER_PERCENTILES)
-    throw argumentError("percentiles", query.percentiles, `at most ${MAX_SERVER_PERCENTILES} with where: "server"`);
-  return query;
-}
 
 type LastOptions = Readonly<Record<string, unknown>>;
 

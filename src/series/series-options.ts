@@ -23,12 +23,6 @@ export interface SeriesOptions {
    */
   maxResidentBytes?: number | undefined;
   /**
-   * False suits a process that lives for a query or two: it caches no copy, and its first `recordAndGet` relies on its own
-   * clock, which saves a request. If that clock differs from the server's by 10 s or more, the call rejects with STALE
-   * (`applied` "unknown"), and the next call uses the server's time. Default true.
-   */
-  resident?: boolean | undefined;
-  /**
    * True: the copy that this process caches takes about 5 bytes an event rather than 12 (`float64`: 11 rather than 20). Each event
    * that is read takes about 0.05 us longer, and a window that differs from query to query up to twice as long. Default false.
    */
@@ -90,7 +84,6 @@ export interface SeriesSettings {
   nan: NanPolicy;
   maxPendingBytes: number;
   maxResidentBytes: number;
-  isResident: boolean;
   isCompact: boolean;
   replicas: number;
   /** Values are rounded to this part of 1; 0: not at all. */
@@ -119,14 +112,16 @@ const OPTIONS = [
   "nan",
   "maxPendingBytes",
   "maxResidentBytes",
-  "resident",
   "compact",
   "replicas",
   "resolution",
   "onStoreError",
   "entropy",
 ];
-const GONE = { seal: "closed chunks are always sealed, by any process that records or reads" };
+const GONE = {
+  seal: "closed chunks are always sealed, by any process that records or reads",
+  resident: "the series keeps a copy of its events when that costs less than to ask for parts of them",
+};
 const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
 const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
@@ -141,8 +136,6 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   const { replicas = 0 } = options;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
-  const { resident = true } = options;
-  if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
   const { compact = false } = options;
   if (typeof compact !== "boolean") throw argumentError("compact", compact, "true or false");
   const { resolution } = options;
@@ -158,9 +151,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     nan,
     maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
-    isResident: resident,
-    // A copy that is dropped after each answer is not worth packing.
-    isCompact: compact && resident,
+    isCompact: compact,
     replicas,
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,
     isLocalOnError: onStoreError === "local",

@@ -19,7 +19,7 @@ import type { Store } from "../store/contract.ts";
 import { tap } from "../structures.ts";
 import { mergedStats, partOf } from "./merged-window.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
-import { QueryCache, type SeriesStatsOptions, serverQuery } from "./queries.ts";
+import { QueryCache } from "./queries.ts";
 import {
   announcedSettings,
   checkRecordOptions,
@@ -30,6 +30,7 @@ import {
   type SeriesSettings,
   seriesSettings,
 } from "./series-options.ts";
+import type { QueryPlanReport } from "./session/query-plan.ts";
 import { SeriesSession } from "./session/series-session.ts";
 
 /**
@@ -105,23 +106,29 @@ export class Series {
   }
 
   /**
-   * Exact statistics of one window. One small round trip if this process already has the rest of the window; none if
-   * `maxAge` allows an answer from its copy. With `where: "server"` this process caches nothing and a few hundred bytes
-   * travel. Both ways agree to the last digit in counts, extrema and percentiles; sum, mean and variance may differ in
-   * rounding. Rejects with TOO_LARGE for a window above the bounds.
+   * Exact statistics of one window. One small round trip if this process has a copy of the rest of the window; none if `maxAge`
+   * allows an answer from its copy. Otherwise some hundred kB travel, in two or three requests, until a copy costs less (see
+   * `explain`). Both ways agree to the last digit in counts, extrema and percentiles; sum, mean and variance may differ in
+   * rounding. Rejects with TOO_LARGE for a window above `maxResidentBytes`.
    */
   stats<const P extends readonly number[] = DefaultPercentiles>(
-    options: SeriesStatsOptions<P> = {},
+    options: StatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
     return this.#asked("stats", () => abortable(this.#stats(options), options?.signal));
   }
 
-  #stats(options: SeriesStatsOptions): Promise<WindowStats> {
-    const { exact, onServer } = this.#askable();
-    if (options?.where === undefined) return exact.stats(this.#queries.of(options));
-    const { where, ...rest } = options;
-    if (where === "client") return exact.stats(this.#queries.of(rest));
-    return onServer.stats(serverQuery(options, this.retentionMs));
+  /**
+   * How `stats` with these options would be answered now, and what this process knows of the costs. Sends nothing. Throws ARGUMENT
+   * and, if the series is closed, UNAVAILABLE.
+   */
+  explain(options: StatsOptions = {}): QueryPlanReport {
+    return this.#place.checked("explain", () =>
+      this.#askable().loop.online.explain(statsQuery(options, this.retentionMs)),
+    );
+  }
+
+  #stats(options: StatsOptions): Promise<WindowStats> {
+    return this.#askable().exact.stats(this.#queries.of(options));
   }
 
   /** Records one event and returns statistics of a window that includes it, in one round trip. */

@@ -54,7 +54,10 @@ export interface StatsQuery extends WindowQuery {
 
 const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
 const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
-const GONE = { approximate: "every answer is exact" };
+const GONE = {
+  approximate: "every answer is exact",
+  where: "the series reads its events, or parts of them, whichever costs less",
+};
 /** Without `maxAge`: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 

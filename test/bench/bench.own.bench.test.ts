@@ -13,7 +13,6 @@ import { SEMAPHORE_KINDS } from "../../bench/rivals/lock/semaphore.ts";
 import { environment } from "../../bench/runner/environment.ts";
 import { jsonLines, type Report, table } from "../../bench/runner/report.ts";
 import { benchMemory, SMALL_MEMORY } from "../../bench/series/memory.ts";
-import { benchServer, SMALL_SERVER } from "../../bench/series/server.ts";
 import { benchWindows, SMALL_WINDOWS } from "../../bench/series/windows.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -143,15 +142,6 @@ describe("small benches", () => {
     for (const row of report.rows)
       for (const name of ["pairsPerSecond", "timesSlower", "p50Ms", "served", "commandsPerPair"])
         expect(row[name]).toBeGreaterThan(0);
-  });
-
-  test("server: one checked line per size, and the crossover as text", async () => {
-    const report = await benchServer(server.url, SMALL_SERVER);
-    expect(columnOf(report, "events")).toEqual(SMALL_SERVER.sizes);
-    for (const row of report.rows)
-      for (const name of ["serverMs", "coldMs", "residentMs", "timesCold", "timesResident"])
-        expect(row[name]).toBeGreaterThan(0);
-    expect(report.notes.filter((note) => note.startsWith("Crossover"))).toHaveLength(SMALL_SERVER.batches.length);
   });
 
   test("kernels: one line per form", async () => {

@@ -54,7 +54,6 @@ const MADE: Made[] = [
       clock: ["event"],
       nan: ["ignore", "propagate"],
       resolution: ["10us"],
-      resident: [true, false],
       compact: [true],
       onStoreError: ["local"],
       replicas: [1],

@@ -1,14 +1,13 @@
 import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
 import { lock, readWriteLock, semaphore } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
-import { eventSeries, lockedWindow, passingSeries, sealedSeries, series } from "./window-subjects.ts";
+import { eventSeries, lockedWindow, sealedSeries, series } from "./window-subjects.ts";
 import { counters, lists, queue } from "./work-subjects.ts";
 
 /** Every structure that keeps something in a store. */
 export const SUBJECTS: readonly Subject[] = [
   series,
   eventSeries,
-  passingSeries,
   sealedSeries,
   lockedWindow,
   limiter,

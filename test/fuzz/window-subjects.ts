@@ -5,7 +5,6 @@ import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
 import { seal } from "../../src/journal/sealed/steps/seal.ts";
 import { read } from "../../src/journal/steps/read.ts";
 import { rotate } from "../../src/journal/steps/rotate.ts";
-import { serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/kernel/choose.ts";
 import { placeOf } from "../../src/place.ts";
@@ -15,8 +14,6 @@ import type { Driven, Subject } from "./subject.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const SEEDED = [1, 2, 3, 4, 5];
-const WINDOW = { closed: "both", spanMs: 60_000, atMs: undefined, newest: undefined } as const;
-const FAR = { ...WINDOW, valueType: 0, percentiles: [50, 99] };
 
 /** A sealed form of another chunk of this number. */
 function sealOf(number: number) {
@@ -63,12 +60,7 @@ function seriesSubject(name: string, options: SeriesOptions, isSealed = false): 
           stats: () => series.stats(),
           record: () => series.record(1, isEvent ? at() : undefined),
           "record again": () => series.record(2, isEvent ? at() : undefined),
-          "stats on the server": () => series.stats({ where: "server" }),
-          // A series takes this step only after one that did not reach far enough.
-          "far stats on the server": () =>
-            placeOf("Series", store, key).run("stats", () =>
-              store.run(serverStatsFar, store.keyOf(key), { ...FAR, clock: isEvent ? 1 : 0 }),
-            ),
+          "stats from a copy": () => series.stats({ maxAge: 1 }),
           "parts of a chunk": () =>
             placeOf("Series", store, key).run("stats", () =>
               store.run(readParts, `${store.keyOf(key)}:1`, { birth: 1, checksum: 1, parts: [[0, 8]] }),
@@ -126,4 +118,3 @@ export const lockedWindow: Subject = {
 export const series = seriesSubject("series", {});
 export const eventSeries = seriesSubject("series by event time", { clock: "event", values: "float64" });
 export const sealedSeries = seriesSubject("series with sealed chunks", {}, true);
-export const passingSeries = seriesSubject("series that is not resident", { resident: false });

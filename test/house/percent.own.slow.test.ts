@@ -19,8 +19,7 @@ const values = Float64Array.of(1, 2);
 /** Everything that takes percentiles. */
 const CALLS: Record<string, (percentiles: number[]) => unknown> = {
   "Series.stats": (percentiles) => new oriel.Series(oriel.memoryStore(), "s").stats({ percentiles }),
-  "Series.stats in the store": (percentiles) =>
-    new oriel.Series(oriel.memoryStore(), "s").stats({ percentiles, where: "server" }),
+  "Series.explain": (percentiles) => new oriel.Series(oriel.memoryStore(), "s").explain({ percentiles }),
   "Series.stats of several": (percentiles) =>
     oriel.Series.stats([new oriel.Series(oriel.memoryStore(), "s")], { percentiles }),
   "Series.recordAndGet": (percentiles) => new oriel.Series(oriel.memoryStore(), "s").recordAndGet(1, { percentiles }),

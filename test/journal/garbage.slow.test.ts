@@ -121,7 +121,8 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
     [`${key}:${number}`, closed],
   ]);
   const calls: Record<string, () => Promise<unknown>> = {
-    cold: () => open({ resident: false }).stats({ span: "1m", percentiles: [50, 99] }),
+    outlines: () => open().stats({ span: "1m", percentiles: [50, 99] }),
+    cold: () => open().stats({ span: "1m", percentiles: [50, 99], maxAge: 1 }),
     resident: async () => {
       const held = open();
       await held.stats({ span: "1m" });
@@ -129,9 +130,8 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
       return held.stats({ span: "1h", percentiles: [1] });
     },
     record: () => open().record(1),
-    recordAndGet: () => open({ resident: false }).recordAndGet(1, { span: "1m" }),
+    recordAndGet: () => open().recordAndGet(1, { span: "1m" }),
     recordAt: () => open().record(1, { at: Date.now() }),
-    server: () => open().stats({ span: "1m", where: "server", percentiles: [99] }),
     values: () => open().values({ span: "1m" }),
     delete: () => open().delete(),
   };

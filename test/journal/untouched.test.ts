@@ -62,7 +62,7 @@ test.each([
   for (const call of [
     () => series.record(1),
     () => series.stats(),
-    () => series.stats({ where: "server" }),
+    () => series.stats({ maxAge: 1 }),
     () => series.recordAndGet(1),
     () => series.values(),
   ])

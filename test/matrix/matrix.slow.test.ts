@@ -26,8 +26,7 @@ describe.each(names)("the matrix of %s", (name) => {
   });
 });
 
-test("has rows for a limiter that does not load, and for a series without a copy", () => {
+test("has rows for a limiter that does not load", () => {
   const limiters = rowsOf("limiter").filter(({ scripting }) => scripting === "functions");
   expect(new Set(limiters.map(({ store }) => store)).size).toBe(storeNames.length - 2);
-  expect(rowsOf("series").some(({ modes, store }) => modes.resident === false && store !== "memory")).toBe(true);
 });

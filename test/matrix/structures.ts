@@ -40,7 +40,6 @@ const structuresOf = <Name extends string>(known: Record<Name, Structure>) => kn
 export const structures = structuresOf({
   series: {
     modes: {
-      resident: [true, false],
       values: ["float32", "float64"],
       onStoreError: ["throw", "local"],
       replicas: [0, 1],

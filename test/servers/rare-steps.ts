@@ -7,7 +7,6 @@ import { HEADER_BYTES } from "../../src/journal/format/chunk.ts";
 import { readOutlines } from "../../src/journal/sealed/steps/read-outlines.ts";
 import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
 import { SEALED, seal } from "../../src/journal/sealed/steps/seal.ts";
-import { serverStats, serverStatsFar } from "../../src/journal/steps/server-stats.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { list } from "../../src/registry/steps/list.ts";
 import { holds } from "../../src/semaphore/holds.ts";
@@ -19,7 +18,6 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
   return {
     ...(await readWriteLock(store, name)),
     ...(await operatorSteps(store, name)),
-    ...(await farWindow(store, name)),
     ...(await registry(store, name)),
     ...(await historySteps(store, name)),
     ...(await permitsInUse(store, name)),
@@ -38,11 +36,14 @@ async function sealing(store: Store, name: string) {
   const key = store.keyOf(`${name} outlined`);
   const series = new Series(store, `${name} outlined`, { retention: "1m" });
   await series.recordMany([1, 2, 3]);
+  const fresh = new Series(store, `${name} outlined`, { retention: "1m" });
+  const { count } = await fresh.recordAndGet(4);
+  await fresh.close();
   const window = { spanMs: 60_000, fromMs: Number.POSITIVE_INFINITY, maxBytes: 1 << 20, atMs: undefined } as const;
   const outlines = await store.run(readOutlines, key, { ...window, closed: "both", hasPercentiles: true });
   const parts = await store.run(readParts, key, { birth: outlines.header!.birth, checksum: 1, parts: [[0, 8]] });
   await series.close();
-  return { isMissing: status === SEALED.missing, length: outlines.length, isChanged: parts === undefined };
+  return { isMissing: status === SEALED.missing, count, length: outlines.length, isChanged: parts === undefined };
 }
 
 async function shardedQueue(store: Store, name: string) {
@@ -96,18 +97,6 @@ async function operatorSteps(store: Store, name: string) {
   const key = store.keyOf(`${name} shard`);
   const isAside = await store.run(setAside, key, { aside: `${key}:aside`, seen: "hash - -" });
   return { isSeen: fence === held!.fence, forced, isHeld, isAside };
-}
-
-/** A window whose chunks are found by their numbers. */
-async function farWindow(store: Store, name: string) {
-  const series = new Series(store, name, { retention: "1m", values: "float64" });
-  await series.recordMany([1, 2, 3, 4]);
-  const window = { closed: "both", spanMs: 60_000, atMs: undefined, newest: undefined } as const;
-  const input = { ...window, valueType: 1, clock: 0, percentiles: [50, 99] };
-  const ask = (step: typeof serverStats) => store.run(step, store.keyOf(name), input);
-  const [near, far] = await Promise.all([ask(serverStats), ask(serverStatsFar)]);
-  await series.close();
-  return { near: near.moments, far: far.moments };
 }
 
 async function historySteps(store: Store, name: string) {

@@ -90,13 +90,13 @@ export async function read(stage: Stage, process: SimProcess): Promise<void> {
   }
 }
 
-/** The process of a serverless function: each call opens the series without a copy, and ends soon. */
+/** The process of a serverless function: each call opens the series anew, and ends soon. */
 export async function visit(stage: Stage, process: SimProcess): Promise<void> {
   const { world, random, plan } = stage;
   while (!stage.isOver) {
     await world.sleep(random.int(1, 2 * plan.paceMs), process);
     if (stage.isOver) return;
-    const handle = stage.open(process, plan.retentionMs, { isKept: false, modes: { resident: false } });
+    const handle = stage.open(process, plan.retentionMs, { isKept: false });
     const first = recordAndGet(stage, handle);
     if (random.chance(0.3)) recordAndGet(stage, handle);
     await first;
@@ -142,8 +142,8 @@ export async function sealChunks(stage: Stage, process: SimProcess): Promise<voi
   }
 }
 
-/** A process that lets the store answer, or answers from outlines where chunks are sealed. */
-export async function readOnServer(stage: Stage, process: SimProcess): Promise<void> {
+/** A process of which each question, or each two or three, is of a series opened anew: it answers from outlines at first. */
+export async function readAnew(stage: Stage, process: SimProcess): Promise<void> {
   const { world, random, plan, calls } = stage;
   while (!stage.isOver) {
     await world.sleep(random.int(1, 2 * plan.paceMs), process);
@@ -151,9 +151,9 @@ export async function readOnServer(stage: Stage, process: SimProcess): Promise<v
     const handle = stage.open(process, plan.retentionMs, { isKept: false });
     for (let asked = random.int(1, 3); asked > 0; asked--) {
       const spanMs = random.chance(0.5) ? plan.retentionMs : random.int(1, plan.retentionMs);
-      const options = { span: spanMs, percentiles: [0, 50, 99], method: "inverted_cdf", where: "server" } as const;
+      const options = { span: spanMs, percentiles: [0, 50, 99], method: "inverted_cdf" } as const;
       const promise = () => handle.series.stats(options);
-      await calls.follow("stats on the server", handle, promise, undefined, { spanMs, hasRanks: true });
+      await calls.follow("stats of a new reader", handle, promise, undefined, { spanMs, hasRanks: true });
     }
     handle.series.close();
   }

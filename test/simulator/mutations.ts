@@ -39,7 +39,7 @@ export const MUTATIONS: readonly Mutation[] = [
     // Many small chunks: one that expires in its time holds an event that is still inside a window.
     conditions: {
       isPlain: false,
-      modes: { resident: true, onStoreError: "throw", replicas: 0 },
+      modes: { onStoreError: "throw", replicas: 0 },
       clock: "server",
       hasOwnTimes: true,
       hasDeletes: false,

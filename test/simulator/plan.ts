@@ -53,8 +53,9 @@ export interface Plan {
   /** Processes that seal closed chunks, besides those whose series do. */
   readonly sealerCount: number;
   readonly sealPaceMs: number;
-  /** Processes that let the store answer. */
-  readonly serverReaderCount: number;
+  /** Processes whose questions are of series opened anew. */
+  readonly newReaderCount: number;
+  readonly requestBytes: number;
   /** Longest time between a sealer's read and its write. */
   readonly sealThinkMs: number;
 }
@@ -113,8 +114,10 @@ export function planOf(seed: number): Plan {
     stepsBetween: !isPlain && random.chance(0.25) ? random.pick([0.1, 0.5]) : 0,
     largestStepMs: random.pick([6_000, 60_000]),
     sealerCount: ofSeals.int(1, 3),
-    serverReaderCount: ofSeals.int(0, 1),
+    newReaderCount: ofSeals.int(0, 1),
     sealPaceMs: ofSeals.pick([100, 500, 3_000]),
     sealThinkMs: ofSeals.pick([0, 10, 1_000, 8_000]),
+    // If requests cost nothing, even these small windows are often answered from outlines.
+    requestBytes: ofSeals.pick([0, 0, 16 << 10]),
   };
 }

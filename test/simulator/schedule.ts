@@ -1,4 +1,4 @@
-import { ask, read, readOnServer, sealChunks, visit, write } from "./actors.ts";
+import { ask, read, readAnew, sealChunks, visit, write } from "./actors.ts";
 import { checkDeletions, checkEnd, checkKeys, checkNow } from "./laws/checks.ts";
 import type { Mutation } from "./mutations/mutation.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -45,7 +45,7 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   packing.minEvents = 1;
   // Its own processes seal. Those of the series would do so by real timers.
   const byActors = { minSealedBytes: 0, sealAfterMs: 1e9, idleMs: 1e9 };
-  Object.assign(law, byActors, plan.sizes, options.mutation?.constants);
+  Object.assign(law, byActors, plan.sizes, { requestBytes: plan.requestBytes }, options.mutation?.constants);
   const stage = new Stage(plan, options.tracing ?? false, options.mutation);
   const chances = stage.random.fork();
   Date.now = () => stage.world.nowMs;
@@ -76,7 +76,7 @@ async function play(stage: Stage): Promise<Outcome> {
   for (let i = 0; i < plan.visitorCount; i++) visit(stage, stage.startProcess(`v${i}`));
   for (let i = 0; i < plan.readerCount; i++) read(stage, stage.startProcess(`r${i}`));
   for (let i = 0; i < plan.sealerCount; i++) sealChunks(stage, stage.startProcess(`s${i}`));
-  for (let i = 0; i < plan.serverReaderCount; i++) readOnServer(stage, stage.startProcess(`o${i}`));
+  for (let i = 0; i < plan.newReaderCount; i++) readAnew(stage, stage.startProcess(`o${i}`));
   planTroubles(stage);
 
   while (!stage.isOver && world.violations.length === 0) {

@@ -47,7 +47,7 @@ export async function withView(
   use: (view: View, found: Found) => Promise<number>,
 ): Promise<number> {
   const kind = kindOf(typed.kind);
-  const options = { ...viewOptions(typed), isRepeated, isOverview: false };
+  const options = { ...viewOptions(typed), isOverview: false };
   const store: Store & { close(): Promise<void> } = openStore(
     typed,
     // A warning would be in the middle of the screen.

@@ -38,11 +38,8 @@ export const constants = {
   maxChunkAgeMs: layout.OLDEST_CHUNK_MS,
   chunksPerRetention: layout.CHUNKS_PER_RETENTION,
   minChunkMs: layout.SHORTEST_CHUNK_MS,
-  /** Bounds of a query inside Redis, which serves no other client during it: events in the window, and bytes read. */
-  maxServerEvents: layout.MAX_SERVER_EVENTS,
-  maxServerBytes: layout.MAX_SERVER_BYTES,
-  /** More chunks exist at once only if they were closed because of their size. */
-  maxServerChunks: layout.MAX_SERVER_CHUNKS,
+  /** The cost of a request beside its bytes: a client of a local network reads about as much in the time of a round trip. */
+  requestBytes: 16 << 10,
   /** Bounds of the first answer to a reader without a copy: bytes, including the open chunk, and closed chunks. */
   firstReadBytes: 4 << 20,
   maxClosedChunks: layout.MAX_CLOSED_CHUNKS,

@@ -22,6 +22,8 @@ export interface OutlinedBlock extends PlacedBlock {
 export class ChunkOutline {
   readonly header: ChunkHeader;
   readonly checksum: number;
+  /** Of the whole chunk. */
+  readonly sizeBytes: number;
   readonly count: number;
   readonly earliestMs: number;
   readonly latestMs: number;
@@ -38,7 +40,7 @@ export class ChunkOutline {
     const u32 = (at: number) => view.getUint32(at, true);
     const places = placesOf(bytes);
     if (!places) throw damaged("has parts at impossible places");
-    const { blockCount, totalsAt, namesAt, blocksAt } = places;
+    const { blockCount, totalsAt, namesAt, blocksAt, sizeBytes } = places;
     const isWhole = [SEALED_FIXED_BYTES, totalsAt, blocksAt].includes(bytes.length);
     if (!isWhole) throw damaged("has parts at impossible places");
     const isWholePrefix = bytes.length === blocksAt;
@@ -49,6 +51,7 @@ export class ChunkOutline {
     if (!isUnchanged) throw damaged("has another checksum");
     this.header = header;
     this.checksum = u32(layout.SEALED_CHECKSUM_AT);
+    this.sizeBytes = sizeBytes;
     this.count = u32(layout.SEALED_COUNT_AT);
     this.earliestMs = view.getFloat64(layout.SEALED_EARLIEST_MS_AT, true);
     this.latestMs = view.getFloat64(layout.SEALED_LATEST_MS_AT, true);

@@ -1,5 +1,5 @@
 import * as layout from "../../generated/layouts/journal.ts";
-import { appendAndReadWindowScript, readWindowScript } from "../../generated/scripts/journal.ts";
+import { readWindowScript } from "../../generated/scripts/journal.ts";
 import type { Argument, Keyspace, StepOfArguments } from "../../store/contract.ts";
 import { decodeAnswer, type JournalAnswer, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES, needsOlder, seriesNowMs } from "../format/chunk.ts";
@@ -12,7 +12,6 @@ import {
   type Lookback,
 } from "../format/closed-chunks.ts";
 import { constants } from "../format/constants.ts";
-import { type Append, append } from "./append.ts";
 import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 
@@ -41,19 +40,6 @@ export const readWindow: StepOfArguments<Lookback, JournalAnswer> = /* @__PURE__
   undefined,
   lookback,
 ]);
-
-export interface AppendAndReadWindow extends Append {
-  lookback: Lookback;
-}
-
-/** Appends, and reads a window for a process without a copy. lua/journal/append-and-read-window.lua states the rules. */
-export const appendAndReadWindow: StepOfArguments<AppendAndReadWindow, JournalAnswer> =
-  /* @__PURE__ */ withClosedChunks<Append, AppendAndReadWindow>(
-    append,
-    "journal/append-and-read-window",
-    appendAndReadWindowScript,
-    (input) => [input, input.lookback],
-  );
 
 /** A step that also answers with the closed chunks of a window. `partsOf` gives the input of `step`, and the window. */
 export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(

@@ -8,7 +8,6 @@ import type { Store } from "../../store/contract.ts";
 import type { PendingQuery, QueryQueue } from "../pending-query.ts";
 import { isStoreFault, isUnreachable, unsent } from "../refused.ts";
 import type { Recorded, SeriesSettings } from "../series-options.ts";
-import type { ServerQuery, ServerQueue } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 import { OfflineBuffer } from "./offline-buffer.ts";
 import { OfflineSession } from "./offline-session.ts";
@@ -25,7 +24,7 @@ const MAX_QUERIES = 65_536;
  * queries that wait for it, and passes them to the current session: online, or offline with `onStoreError: "local"`.
  * It is no `Coalescer`, because the other batches and queries stay for later rounds.
  */
-export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
+export class CommitLoop implements QueryQueue, EventWriter {
   readonly online: OnlineSession;
   readonly #outbox: Outbox;
   readonly #offline: OfflineSession | undefined;
@@ -33,7 +32,6 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
   /** Work beside the loop. */
   readonly #aside = new Set<Promise<unknown>>();
   #queries: PendingQuery[] = [];
-  #serverQueries: ServerQuery[] = [];
   #takenId = 0;
   #running: Promise<void> | undefined;
   /** The loop waits for the store. */
@@ -98,11 +96,6 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
     this.#wake();
   }
 
-  askServer(query: ServerQuery): void {
-    this.#serverQueries.push(query);
-    this.#wake();
-  }
-
   /** Counts work as busy, and waits for it before closing. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#aside.add(work);
@@ -118,7 +111,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
   /** Throws UNAVAILABLE if the series is closed, and OVERLOADED if too many queries wait for the store. */
   checkAskable(): void {
     this.checkOpen();
-    if (this.#queries.length + this.#serverQueries.length + this.#aside.size >= MAX_QUERIES)
+    if (this.#queries.length + this.#aside.size >= MAX_QUERIES)
       throw new OrielError("OVERLOADED", `${MAX_QUERIES} queries wait for the store`, { transient: true });
   }
 
@@ -161,13 +154,11 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
       const batch = this.#outbox.take();
       if (batch) this.#takenId = batch.id;
       const queries = this.#takeDue();
-      const onServer = this.#serverQueries.splice(0);
-      if (!batch && queries.length + onServer.length === 0) break;
+      if (!batch && queries.length === 0) break;
       this.#isSending = true;
-      if (batch || queries.length > 0) await this.#commit(batch, queries);
+      await this.#commit(batch, queries);
       if (batch) this.#outbox.done(batch);
-      if (onServer.length > 0) await this.#answerOnServer(onServer);
-      if (this.#outbox.isEmpty && this.#queries.length + this.#serverQueries.length === 0) break;
+      if (this.#outbox.isEmpty && this.#queries.length === 0) break;
     }
     this.#running = undefined;
     this.#isSending = false;
@@ -194,11 +185,6 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
       else this.#offline?.takeOver(failure, begunMs, (failure.error as OrielError).applied === "unknown");
     }
     if (queries.length > 0) view.release();
-  }
-
-  async #answerOnServer(queries: readonly ServerQuery[]): Promise<void> {
-    if (endsWithRequest && this.isOffline) await this.#recovery?.tryNow();
-    this.goOffline(await this.#session.answerOnServer(queries));
   }
 
   get #session(): Session {

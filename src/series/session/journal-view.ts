@@ -15,10 +15,11 @@ import { type FoldedWindow, WindowFolds } from "../../stats/window-folds.ts";
 import type { Degraded, Fold, WindowAggregates } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
-import { answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
+import { type AskedQuery, answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
 import { afterRecording, isStoreFault, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
+import type { Held } from "./query-plan.ts";
 import type { CommitFailure } from "./session.ts";
 
 /** If the frame names of many producers take more than this share of a copy's bound, the copy is not cached. */
@@ -79,8 +80,8 @@ export class JournalView implements WindowView {
 
   release(): void {
     if (--this.#account.held > 0) return;
-    const { isResident, maxResidentBytes } = this.#settings;
-    if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
+    const { maxResidentBytes } = this.#settings;
+    if (this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
     this.#residents.settle(this.#account, this.copy.sizeBytes + this.#folds.sizeBytes);
   }
 
@@ -112,12 +113,32 @@ export class JournalView implements WindowView {
   answerCached(query: PendingQuery): boolean {
     const { maxAgeMs } = query.window;
     if (maxAgeMs === 0 || this.age.ms > maxAgeMs) return false;
-    const { head, isFirstKnown: noOlder } = this.copy;
-    if (head && !noOlder && needsOlder(head.header, this.#fromMs(query))) return false;
+    if (!this.#covers(query)) return false;
     this.hold();
     answerAll([query], this, this.nowMs);
     this.release();
     return true;
+  }
+
+  /** The part of the windows of these queries that the copy has. */
+  heldFor(queries: readonly AskedQuery[]): Held {
+    const reachMs = queries.reduce((farthest, { window: { atMs, spanMs } }) => {
+      const agoMs = atMs === undefined || !this.#cut ? 0 : Math.max(0, this.nowMs - atMs);
+      return Math.max(farthest, agoMs + spanMs);
+    }, 0);
+    return { nowMs: this.#monotonic(), reachMs, heldShare: this.#shareOf(reachMs, queries), ageMs: this.age.ms };
+  }
+
+  #shareOf(reachMs: number, queries: readonly AskedQuery[]): number {
+    if (this.known === undefined) return 0;
+    if (queries.every((query) => this.#covers(query))) return 1;
+    return Math.min(1, Math.max(0, (this.nowMs - this.copy.head!.header.createdMs) / reachMs));
+  }
+
+  /** The copy goes back far enough for the query. */
+  #covers(query: AskedQuery): boolean {
+    const { head, isFirstKnown: noOlder } = this.copy;
+    return !head || noOlder || !needsOlder(head.header, this.#fromMs(query));
   }
 
   async #fail(cause: unknown, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
@@ -146,7 +167,7 @@ export class JournalView implements WindowView {
     return this.#settings.isLocalOnError && isStoreFault(error);
   }
 
-  #fromMs({ window }: PendingQuery): number {
+  #fromMs({ window }: AskedQuery): number {
     return (window.atMs ?? this.nowMs) - window.spanMs;
   }
 

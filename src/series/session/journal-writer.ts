@@ -3,13 +3,12 @@ import { idleTimeout } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
-import type { Lookback } from "../../journal/format/closed-chunks.ts";
 import { constants } from "../../journal/format/constants.ts";
 import type { Frame } from "../../journal/format/frames.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { Seen, ServerTime } from "../../journal/replica/last-seen.ts";
+import { appendAndReadOutlines, type OutlineQuery } from "../../journal/sealed/steps/read-outlines.ts";
 import { append } from "../../journal/steps/append.ts";
-import { appendAndReadWindow } from "../../journal/steps/read-window.ts";
 import { frameOf, type RecordedEvent, type RecordResult, record } from "../../journal/steps/record.ts";
 import { rotate } from "../../journal/steps/rotate.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
@@ -88,11 +87,12 @@ export class JournalWriter {
   }
 
   /**
-   * Writes a batch and returns the bytes of the open chunk after `known`, or no bytes for "none". If nothing is known,
-   * `lookback` adds the closed chunks of the windows.
+   * Writes a batch and returns the bytes of the open chunk after `known`, or no bytes for "none". With `outlines` the answer has
+   * all of the open chunk, and the closed chunks of that window.
    */
-  async append(batch: Batch, known: Known | undefined | "none", lookback?: Lookback): Promise<JournalAnswer> {
-    const isByOwnClock = !this.#settings.isResident && known === undefined && lookback !== undefined;
+  async append(batch: Batch, known: Known | "none", outlines?: OutlineQuery): Promise<JournalAnswer> {
+    // A Worker saves a request here: its clock is right. A store in memory may have another clock.
+    const isByOwnClock = endsWithRequest && outlines !== undefined && this.#store.address !== undefined;
     let nowMs = this.#time.estimateMs();
     if (nowMs === undefined && !isByOwnClock) {
       await this.#learnTime();
@@ -102,7 +102,7 @@ export class JournalWriter {
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
     // A wrong time makes the append void, so the event cannot count twice. Its answer has the server's time.
     nowMs ??= Math.floor(Date.now());
-    return this.#append(frames, this.#voidAfterMs(nowMs), known, lookback, batch.isDated);
+    return this.#append(frames, this.#voidAfterMs(nowMs), known, outlines, batch.isDated);
   }
 
   /**
@@ -169,21 +169,21 @@ export class JournalWriter {
   async #append(
     frames: Frame[],
     voidAfterMs: number,
-    known: Known | undefined | "none",
-    lookback?: Lookback,
+    known: Known | "none",
+    outlines?: OutlineQuery,
     isDated = false,
   ): Promise<JournalAnswer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
-    let input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
+    let input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames };
     /** Number of attempts that may have run more than once. */
     let unsure = 0;
     // Only a refusal of dated events needs this number, so other appends create no closure.
     const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
     const send = () => {
       unsure++;
-      return known === undefined && lookback
-        ? this.#store.run(appendAndReadWindow, this.#key, { ...input, lookback }, options)
-        : this.#store.run(append, this.#key, input, options);
+      return outlines
+        ? this.#store.run(appendAndReadOutlines, this.#key, { ...input, known: undefined, query: outlines }, options)
+        : this.#store.run(append, this.#key, { ...input, known }, options);
     };
     let answer = await send();
     this.#time.learn(answer);

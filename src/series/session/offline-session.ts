@@ -6,7 +6,6 @@ import type { Store } from "../../store/contract.ts";
 import { answerAll, type PendingQuery, type WindowView } from "../pending-query.ts";
 import { outOfTime } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import type { ServerQuery } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 import type { JournalView } from "./journal-view.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
@@ -86,11 +85,6 @@ export class OfflineSession implements Session {
 
   async commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<undefined> {
     this.takeOver({ error: this.#cause, batch, queries }, this.nowMs(), false);
-  }
-
-  /** Only the store can answer these queries. */
-  async answerOnServer(queries: readonly ServerQuery[]): Promise<undefined> {
-    for (const query of queries) query.fail(this.#cause);
   }
 
   /**

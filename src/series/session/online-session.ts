@@ -1,25 +1,25 @@
 import { endsWithRequest } from "../../async/of-request.ts";
 import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { JournalReader } from "../../journal/replica/journal-reader.ts";
-import type { ServerTime } from "../../journal/replica/last-seen.ts";
+import type { JournalPosition, ServerTime } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
+import type { StatsQuery } from "../../stats/window-query.ts";
 import type { Store } from "../../store/contract.ts";
-import { lookbackOf, type PendingQuery } from "../pending-query.ts";
+import { OutlineStats, outlineQueryOf } from "../outlines/outline-stats.ts";
+import { type AskedQuery, lookbackOf, type PendingQuery } from "../pending-query.ts";
+import { afterRecording } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import { OutlineStats } from "../server/outline-stats.ts";
-import { type ServerQuery, ServerStats } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 import { JournalView } from "./journal-view.ts";
 import { type AppendAnswer, JournalWriter } from "./journal-writer.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
+import { type Held, QueryPlan, type QueryPlanReport } from "./query-plan.ts";
 import type { CommitFailure, Session } from "./session.ts";
-
-/** With more queries at once, one read of the events is cheaper than an outline for each. */
-const MAX_OUTLINED = 4;
 
 /**
  * The session while the store answers. One request writes the batch, and its answer is the cut at which the queries are
- * answered: it has every byte that this process's copy of the open chunk lacks.
+ * answered: it has every byte that this process's copy of the open chunk lacks. Where outlines cost less than the copy, they
+ * follow the write.
  */
 export class OnlineSession implements Session {
   readonly reader: JournalReader;
@@ -27,72 +27,161 @@ export class OnlineSession implements Session {
   readonly #key: string;
   readonly #time: ServerTime;
   readonly #writer: JournalWriter;
-  readonly #server: ServerStats;
   readonly #outlines: OutlineStats;
-  /** A process that keeps no copy needs the outlines of sealed chunks only. */
-  readonly #isOutlined: boolean;
+  readonly #plan = new QueryPlan();
+  /** With "local" this process answers from its copy while the store is away, so it always has one. */
+  readonly #alwaysCopies: boolean;
 
   constructor(store: Store, key: string, settings: SeriesSettings, time: ServerTime, buffer?: OfflineBuffer) {
     this.#key = key;
     this.#time = time;
+    this.#alwaysCopies = settings.isLocalOnError;
     this.reader = new JournalReader(store, key);
     this.view = new JournalView(store, key, settings, this.reader, buffer);
     this.#writer = new JournalWriter(store, key, settings, this.reader, time);
-    this.#outlines = new OutlineStats(store, key, settings, this.view, (header) => this.#writer.seeRead(header));
-    this.#server = new ServerStats(store, key, settings, this.view, this.#outlines);
-    this.#isOutlined = !settings.isResident;
+    this.#outlines = new OutlineStats(store, key, settings, this.view, {
+      see: (answer) => this.#seeRead(answer),
+      spent: (...cost) => this.#plan.spent(...cost),
+    });
   }
 
-  async commit(batch: Batch | undefined, all: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+  /** Not async: the copy is released before the callers continue (see below). */
+  commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+    if (queries.length > 0) {
+      const held = this.view.heldFor(queries);
+      if (this.#planOf(queries, held) === "outlines") return this.#commitOutlined(batch, queries, held);
+      this.#plan.copied(held);
+    }
+    if (!batch || queries.length === 0 || this.view.known !== undefined) return this.#commitCopied(batch, queries);
+    return this.#recordAndCopy(batch, queries);
+  }
+
+  async #recordAndCopy(batch: Batch, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+    const failure = await this.#commitCopied(batch, []);
+    if (failure) return { ...failure, queries };
+    return this.#recorded(await this.#commitCopied(undefined, queries));
+  }
+
+  async #commitCopied(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
     const asked = this.view.age.now();
-    const { rollbacks } = this.view;
-    const before = rollbacks.seen;
+    const before = this.view.rollbacks.seen;
     let cut: JournalAnswer | AppendAnswer;
-    let queries = all;
     try {
-      if (!batch && this.#isOutlined && queries.length <= MAX_OUTLINED)
-        queries = await this.#answerFromOutlines(queries);
-      if (!batch && queries.length === 0) return undefined;
       if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
-      else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));
+      else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known ?? "none");
       else {
         const event = this.#writer.eventOf(batch);
         if (!event) cut = await this.#writer.append(batch, "none");
         else cut = (await this.#writer.record(event)) ?? (await this.#writer.appendEvent(event));
       }
-      this.#time.learn(cut);
-      rollbacks.see(cut, before);
+      this.#learn(cut, before);
     } catch (thrown) {
       return { error: corruptAt(this.#key, thrown), batch, queries };
     }
     if (batch) this.#writer.see(cut);
-    else this.#writer.seeRead(cut.header);
     if (endsWithRequest) await this.#writer.rotated();
     batch?.settle(cut.verdicts, cut.isOnlyCopy);
     if (queries.length === 0) return undefined;
+    this.#seeRead(cut as JournalAnswer);
     // `await` saves two microtasks here. The copy is then released before the callers continue.
     return await this.view.answer(cut as JournalAnswer, queries, asked);
   }
 
-  /** Returns the queries that need the events. Throws an error of the store after it has answered the other queries. */
-  async #answerFromOutlines(queries: readonly PendingQuery[]): Promise<readonly PendingQuery[]> {
-    const kinds = new Map(queries.flatMap(({ kind, stats }) => (stats ? [[kind, stats] as const] : [])));
-    // Waits for all of them, so that no error is left unhandled.
-    const settled = await Promise.allSettled([...kinds.values()].map((query) => this.#outlines.stats(query)));
-    const answers = new Map([...kinds.keys()].map((kind, i) => [kind, settled[i]!]));
-    const rest = queries.filter((query) => {
-      const answer = query.stats && answers.get(query.kind);
-      if (answer?.status !== "fulfilled" || !answer.value) return true;
-      query.resolve(answer.value);
-      return false;
-    });
-    const failed = settled.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
-    if (failed) throw failed.reason;
-    return rest;
+  async #commitOutlined(
+    batch: Batch | undefined,
+    all: readonly PendingQuery[],
+    held: Held,
+  ): Promise<CommitFailure | undefined> {
+    const asked = this.view.age.now();
+    const first = all[0]!.stats!;
+    let cut: JournalAnswer | undefined;
+    if (batch) {
+      const before = this.view.rollbacks.seen;
+      try {
+        cut = await this.#writer.append(batch, "none", outlineQueryOf(first));
+        this.#learn(cut, before);
+      } catch (thrown) {
+        return { error: corruptAt(this.#key, thrown), batch, queries: all };
+      }
+      this.#writer.see(cut);
+      if (endsWithRequest) await this.#writer.rotated();
+      batch.settle(cut.verdicts, cut.isOnlyCopy);
+    }
+    const queries = new Set(all);
+    let whole: JournalAnswer | undefined;
+    try {
+      whole = await this.#answerFromOutlines(queries, first, cut);
+    } catch (thrown) {
+      return this.#recorded({ error: corruptAt(this.#key, thrown), batch: undefined, queries: [...queries] });
+    }
+    if (queries.size === 0) {
+      this.#plan.outlined(held);
+      return undefined;
+    }
+    this.#plan.copied(held);
+    if (!whole || this.view.known !== undefined)
+      return this.#recorded(await this.#commitCopied(undefined, [...queries]));
+    return await this.view.answer(whole, [...queries], asked);
   }
 
-  answerOnServer(queries: readonly ServerQuery[]): Promise<unknown> {
-    return this.#server.answer(queries);
+  #learn(cut: JournalAnswer | AppendAnswer, before: JournalPosition | undefined): void {
+    this.#time.learn(cut);
+    this.view.rollbacks.see(cut, before);
+  }
+
+  /** A failure of queries, some of which follow an event that is recorded. Those say so. */
+  #recorded(failure: CommitFailure | undefined): CommitFailure | undefined {
+    if (!failure || this.#alwaysCopies) return failure;
+    const { error, batch, queries } = failure;
+    const others = queries.filter(({ afterBatch }) => afterBatch === 0);
+    for (const query of queries) if (query.afterBatch > 0) query.fail(afterRecording(error));
+    return { error, batch, queries: others };
+  }
+
+  /**
+   * Answers queries and takes them out of the set. Those that need the events stay there. Returns the journal if it was read whole,
+   * because no chunk of it is sealed. `cut`: the answer to the query `first`, if it came with an append. Throws an error of the store after
+   * it has answered the other queries.
+   */
+  async #answerFromOutlines(
+    queries: Set<PendingQuery>,
+    first: StatsQuery,
+    cut: JournalAnswer | undefined,
+  ): Promise<JournalAnswer | undefined> {
+    const kinds = new Map([...queries].map(({ kind, stats }) => [kind, stats!] as const));
+    // Waits for all of them, so that no error is left unhandled.
+    const settled = await Promise.allSettled(
+      [...kinds.values()].map((query) => this.#outlines.stats(query, query.kind === first.kind ? cut : undefined)),
+    );
+    const answers = new Map([...kinds.keys()].map((kind, i) => [kind, settled[i]!]));
+    for (const query of queries) {
+      const answer = answers.get(query.kind)!;
+      if (answer.status !== "fulfilled" || !answer.value || "status" in answer.value) continue;
+      query.resolve(answer.value);
+      queries.delete(query);
+    }
+    for (const answer of settled)
+      if (answer.status === "fulfilled" && answer.value && "status" in answer.value) return answer.value;
+    for (const answer of settled) if (answer.status === "rejected") throw answer.reason;
+    return undefined;
+  }
+
+  #planOf(queries: readonly AskedQuery[], held: Held): QueryPlanReport["plan"] {
+    // An answer that may be some time old comes from the copy, without a request.
+    if (this.#alwaysCopies || queries.some(({ stats }) => !stats || stats.maxAgeMs > 0)) return "copy";
+    return this.#plan.choose(held, new Set(queries.map(({ kind }) => kind)).size);
+  }
+
+  #seeRead(answer: JournalAnswer): void {
+    this.#writer.seeRead(answer.header);
+    this.#plan.see(answer);
+  }
+
+  /** How a query would be answered now. */
+  explain(query: StatsQuery): QueryPlanReport {
+    const asked = [{ window: query, kind: query.kind, stats: query }];
+    const held = this.view.heldFor(asked);
+    return { ...this.#plan.report(held), plan: this.#planOf(asked, held) };
   }
 
   /** Sends a small request, which fails while the store is unreachable. */

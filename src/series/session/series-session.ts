@@ -5,15 +5,13 @@ import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { ExactQueries } from "../pending-query.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import { ServerQueries } from "../server/server-queries.ts";
 import { CommitLoop } from "./commit-loop.ts";
 import { deleteJournal } from "./journal-delete.ts";
 
-/** One process's side of a series: the loop that talks to the store, and the two ways to answer a query. */
+/** One process's side of a series: the loop that talks to the store. */
 export class SeriesSession implements OneAtATime {
   readonly loop: CommitLoop;
   readonly exact: ExactQueries;
-  readonly onServer: ServerQueries;
   readonly #store: Store;
   readonly #key: string;
 
@@ -23,7 +21,6 @@ export class SeriesSession implements OneAtATime {
     this.#key = store.keyOf(name);
     this.loop = new CommitLoop(store, this.#key, settings, time, place);
     this.exact = new ExactQueries(this.loop, settings.nan);
-    this.onServer = new ServerQueries(this.loop, this.exact);
   }
 
   get isBusy(): boolean {

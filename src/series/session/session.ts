@@ -1,7 +1,6 @@
 import type { Column } from "../../kernel/contract.ts";
 import type { PendingQuery } from "../pending-query.ts";
 import type { Recorded } from "../series-options.ts";
-import type { ServerQuery } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 
 /** Calls without an answer, because of `error`. */
@@ -15,8 +14,6 @@ export interface CommitFailure {
 export interface Session {
   /** Takes in the batch and answers the queries. Never rejects; returns the calls that the store failed. */
   commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined>;
-  /** Answers queries inside the store. Never rejects; returns the store's error, if it failed. */
-  answerOnServer(queries: readonly ServerQuery[]): Promise<unknown>;
 }
 
 /** Writes buffered events with their own times. */

@@ -205,12 +205,17 @@ export class CachedAggregate {
   readonly runs: readonly Run[];
   readonly total: PartialAggregate;
 
-  constructor(runs: readonly Run[]) {
+  /** `total`: of the runs, and of values that are in none of them. Default: of the runs. */
+  constructor(runs: readonly Run[], total = totalOf(runs)) {
     this.runs = runs;
-    const sum = new Accumulator();
-    for (const run of runs) sum.add(run);
-    this.total = sum.toPartial();
+    this.total = total;
   }
+}
+
+function totalOf(runs: readonly Run[]): PartialAggregate {
+  const sum = new Accumulator();
+  for (const run of runs) sum.add(run);
+  return sum.toPartial();
 }
 
 /** Scaled by this, no sum or square of f64 values overflows. It is a power of two, so that scaling does not round. */

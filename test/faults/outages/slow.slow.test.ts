@@ -59,7 +59,7 @@ test("calls queued behind a failed one fail with it, so none waits for several d
   await expect(large).rejects.toMatchObject({ transient: true });
   await expect(small).rejects.toMatchObject({ transient: true, applied: "no" });
   await expect(asked).rejects.toMatchObject({ transient: true, applied: "no" });
-  expect(attempts).toEqual(["journal/append-and-read-window"]);
+  expect(attempts).toEqual(["journal/append-and-read-outlines"]);
   server.resume();
   await until("it goes on", () => series.record(1).then(() => true));
   expect([...(await series.values({ span: "10m" }))]).not.toContain(7);

@@ -75,6 +75,7 @@ export const STRUCTURES: Record<string, Subject> = {
       recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
       values: () => [window()],
       fractionBelow: () => [5, window()],
+      explain: () => [asked()],
       delete: nothing,
       close: nothing,
       "static stats": (store) => [[series(store)], asked()],

@@ -4,10 +4,11 @@ import type { JournalAnswer, Known } from "../../../src/journal/format/answer.ts
 import type { Lookback } from "../../../src/journal/format/closed-chunks.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../../src/journal/format/frames.ts";
+import { appendAndReadOutlines } from "../../../src/journal/sealed/steps/read-outlines.ts";
 import { append } from "../../../src/journal/steps/append.ts";
 import { deleteChunk } from "../../../src/journal/steps/delete.ts";
 import { read } from "../../../src/journal/steps/read.ts";
-import { appendAndReadWindow, readWindow } from "../../../src/journal/steps/read-window.ts";
+import { readWindow } from "../../../src/journal/steps/read-window.ts";
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { runs } from "../../harness/runs.ts";
@@ -110,9 +111,9 @@ class Player {
         this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
         if (!one.lookback) return this.#keep(await store.run(append, this.#key, this.#last));
         return this.#keep(
-          await store.run(appendAndReadWindow, this.#key, {
+          await store.run(appendAndReadOutlines, this.#key, {
             ...this.#last,
-            lookback: this.#lookback(one.lookback),
+            query: { ...this.#lookback(one.lookback), atMs: undefined, closed: "right", hasPercentiles: true },
           }),
         );
       }

@@ -48,11 +48,11 @@ const routes = {
   long: ({ long }) => long.recordMany(new Float32Array(100_000)).then(() => "done"),
   keep: ({ kept }) => kept.record(1).then(({ degraded }) => (degraded ? "local" : "done")),
   keptCount: async ({ kept }) => (await kept.stats()).count,
-  storedCount: async ({ kept }) => (await kept.stats({ where: "server" })).count,
+  storedCount: async ({ store }) => (await new Series(store, "kept").stats()).count,
   recordAndGet: ({ series }) => series.recordAndGet(1).then(({ count }) => (count > 0 ? "done" : count)),
   recordMany: ({ series }) => series.recordMany([1, 2], { at: [Date.now(), Date.now()] }).then(() => "done"),
   stats: ({ asked }) => asked.stats().then(() => "done"),
-  there: ({ asked }) => asked.stats({ where: "server" }).then(() => "done"),
+  copied: ({ asked }) => asked.stats({ maxAge: 1 }).then(() => "done"),
   hand: ({ circuit }) => circuit.run(async () => {}).then(() => circuit.flush()).then(() => "done"),
   probe: async ({ broken }) => {
     await broken.run(failed).catch(() => {});
@@ -79,7 +79,7 @@ const routes = {
   queue: ({ queue }) => queue.add({ hello: 1 }).then(() => "done"),
   // What is there in the end.
   upForMs: async ({ store }) => Date.now() - store.health.since,
-  seriesCount: async ({ series }) => String((await series.stats({ where: "server" })).count),
+  seriesCount: async ({ series }) => String((await series.stats()).count),
   counted: async ({ counters }) => String((await counters.read()).reduce((sum, { count }) => sum + count, 0)),
   fleetCount: async ({ fleet }) => String((await fleet.read("pay")).success()),
 };
@@ -139,7 +139,7 @@ async function abandon(route: string, isAborted: boolean): Promise<void> {
 }
 
 const ROUTES = [
-  ...["record", "recordAndGet", "recordMany", "stats", "there", "hand", "probe"],
+  ...["record", "recordAndGet", "recordMany", "stats", "copied", "hand", "probe"],
   ...["add", "flush", "lease", "acquire", "lock", "queue"],
 ];
 

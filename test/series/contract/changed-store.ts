@@ -6,7 +6,7 @@ export type Run = Store["run"];
 
 /** Whether a step of this name writes events. */
 export function isWrite(name: string): boolean {
-  return name === "journal/append" || name === "journal/append-and-read-window" || name === "journal/record";
+  return name === "journal/append" || name === "journal/append-and-read-outlines" || name === "journal/record";
 }
 
 /** A memory store on a stepped clock whose steps may be changed on their way. */

@@ -8,7 +8,7 @@ import { NAME, type Stage } from "./stage.ts";
 
 /** A random read of a window that has ended `endedMs` before the last event. */
 interface Read {
-  kind: "stats" | "on the server" | "merged" | "merged twice" | "values" | "fractionBelow";
+  kind: "stats" | "stats of a new process" | "merged" | "merged twice" | "values" | "fractionBelow";
   /** The index of the reader. */
   reader: number;
   endedMs: number;
@@ -22,7 +22,7 @@ const RECORDED_MS = 4000;
 
 const reads = fc.array(
   fc.record<Read>({
-    kind: fc.constantFrom("stats", "on the server", "merged", "merged twice", "values", "fractionBelow"),
+    kind: fc.constantFrom("stats", "stats of a new process", "merged", "merged twice", "values", "fractionBelow"),
     reader: fc.nat(READERS - 1),
     endedMs: fc.nat(RECORDED_MS),
     spanMs: fc.integer({ min: 1, max: 2 * RECORDED_MS }),
@@ -39,11 +39,16 @@ export function atOnceSuite(stage: () => Stage): void {
       const { open, reader, clock, events, other } = stage();
       const first = open({ values: "float64" });
       const second = new Series(lateStore(other), `${NAME}:second`, { retention: "1m", values: "float64" });
-      // With a copy, without one, and over nodes that answer late.
+      const fresh = () => {
+        opened.push(reader());
+        return opened.at(-1)!;
+      };
+      const opened: Series[] = [];
+      // With a copy, from outlines at first, and over nodes that answer late.
       const readers = [
         first,
         reader(),
-        reader({ resident: false }),
+        reader(),
         new Series(lateStore(other), NAME, { ...stage().modes, retention: "1m", values: "float64" }),
       ];
       for (let i = 0; i < 80; i++) {
@@ -59,7 +64,7 @@ export function atOnceSuite(stage: () => Stage): void {
         if (kind === "fractionBelow") return one.fractionBelow(500, options);
         const asked = { ...options, method, percentiles: [0, 12.5, 50, 99, 100] };
         if (kind === "stats") return one.stats(asked);
-        if (kind === "on the server") return one.stats({ ...asked, where: "server" });
+        if (kind === "stats of a new process") return fresh().stats(asked);
         return Series.stats(kind === "merged" ? [one, second] : [one, first], asked);
       };
       await fc.assert(
@@ -72,7 +77,7 @@ export function atOnceSuite(stage: () => Stage): void {
           await Promise.all([recording, ...moving]);
           clock.nowMs++;
           for (const [i, { kind, endedMs, spanMs, closed, method }] of asked.entries()) {
-            if (kind !== "stats" && kind !== "on the server") continue;
+            if (kind !== "stats" && kind !== "stats of a new process") continue;
             const toMs = endMs - endedMs;
             const values = inside(events, toMs - spanMs, toMs, closed);
             expectStats(alone[i] as never, values, { method, percentiles: [0, 12.5, 50, 99, 100] });
@@ -80,7 +85,7 @@ export function atOnceSuite(stage: () => Stage): void {
         }),
         { numRuns: 25 },
       );
-      await second.close();
+      await Promise.all([second, ...opened].map((one) => one.close()));
     });
   });
 }

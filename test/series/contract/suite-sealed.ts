@@ -62,7 +62,7 @@ export function sealedSuite(stage: () => Stage): void {
       }
       const firstBytes = await Promise.all((await closedKeys()).map(async (key) => (await bytesOf(key))![0]));
       expect(firstBytes.filter((format) => format === constants.sealedFormat).length).toBeGreaterThan(5);
-      for (const each of [series, resident, reader(), reader({ resident: false })]) {
+      for (const each of [series, resident, reader()]) {
         for (const span of spans) await check({ span, closed: "both" }, each);
         await check({ span: 3000, at: clock.nowMs - 4000 }, each);
         expect(await each.values({ span: 20_000 })).toEqual(await series.values({ span: 20_000 }));

@@ -164,13 +164,12 @@ test("a window on the event clock continues with the buffered events", async () 
   expect(await reader.values()).toContain(2);
 });
 
-test("offline: queries that cannot be marked degraded, or need the server, fail; other errors do not go offline", async () => {
+test("offline: queries that cannot be marked degraded fail; other errors do not go offline", async () => {
   const { series, trouble } = scene();
   await series.record(1);
   trouble.kind = "before";
   await expectError(series.values(), "UNAVAILABLE");
   await expectError(series.fractionBelow(3), "UNAVAILABLE");
-  await expectError(series.stats({ where: "server" }), "UNAVAILABLE");
   expect(await series.stats()).toMatchObject(LOCAL);
   const first = scene();
   first.trouble.kind = "before";

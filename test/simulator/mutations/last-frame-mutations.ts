@@ -9,7 +9,7 @@ const placeless = (known: Known): Known => ({ ...known, place: 0 });
 /** Many failovers in a calm network, while the resident series of several processes record and ask. */
 const LOSING_TAILS: Partial<Plan> = {
   isPlain: false,
-  modes: { resident: true, onStoreError: "throw", replicas: 0 },
+  modes: { onStoreError: "throw", replicas: 0 },
   clock: "server",
   weather: CALM,
   failovers: 40,

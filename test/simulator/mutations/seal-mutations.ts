@@ -30,7 +30,7 @@ const BUSY: Partial<Plan> = {
 const LOSING: Partial<Plan> = {
   ...BUSY,
   isPlain: false,
-  modes: { resident: true, onStoreError: "throw", replicas: 0 },
+  modes: { onStoreError: "throw", replicas: 0 },
   clock: "server",
   weather: { ...CALM, repeated: 0.3, repeatedLateMs: 3_000, slow: 0.3, slowMs: 3_000 },
   failovers: 40,

@@ -37,12 +37,12 @@ export const SERIES: Shape[] = [
     "series of an event",
     ({ store }) =>
       (i) =>
-        new Series(store, `s${i}`, { retention: "1h", resident: false }).record(i),
+        new Series(store, `s${i}`, { retention: "1h" }).record(i),
   ],
   [
     "series of many events",
     ({ store }) => {
-      const all = Array.from({ length: 9 }, (_, i) => new Series(store, `s${i}`, { retention: "1h", resident: false }));
+      const all = Array.from({ length: 9 }, (_, i) => new Series(store, `s${i}`, { retention: "1h" }));
       const values = Float32Array.from({ length: 700 }, (_, i) => i);
       return (i) => all[i % 9]!.recordMany(values);
     },
@@ -50,7 +50,7 @@ export const SERIES: Shape[] = [
   [
     "events one by one",
     ({ store }) => {
-      const series = new Series(store, "one", { retention: "1h", resident: false });
+      const series = new Series(store, "one", { retention: "1h" });
       return (i) => series.record(i);
     },
     60_000,

@@ -10,7 +10,6 @@ const SUITES = [
   "fleet/twins",
   "journal/twins/seal-twins.slow",
   "journal/twins/sealed-reads.slow",
-  "journal/twins/server-twins.slow",
   "journal/twins/twins.slow",
   "journal/twins/twins-known.slow",
   "limiter/contract/twins",

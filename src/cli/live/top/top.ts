@@ -47,7 +47,7 @@ export async function top(pattern: string | undefined, typed: TopTyped, streams:
     throw new OrielError("ARGUMENT", "oriel top needs a terminal; --once prints the structures to a pipe or a file");
   const store = openStore(typed, { onWarning: () => {} });
   const matches = matcherOf(pattern);
-  const options = { spanMs, percentiles: [99], isRepeated: !isOnce };
+  const options = { spanMs, percentiles: [99] };
   const rows = new Rows(store, options, (each) => (!kind || each.kind === kind) && matches(each.name));
   // The step reads the time, and writes nothing.
   const serverNowMs = async () =>

@@ -8,18 +8,13 @@ const MAX_RESIDENT_BYTES = 256 << 20;
 const DEFAULT_RETENTION_MS = 3_600_000;
 
 /** Statistics of the last `longestMs`, or of the retention if the registry lists a shorter one. */
-export const seriesView: OpenView = (
-  store,
-  found,
-  { spanMs: longestMs, percentiles, values, clock, retentionMs, isRepeated },
-) => {
+export const seriesView: OpenView = (store, found, { spanMs: longestMs, percentiles, values, clock, retentionMs }) => {
   const listedMs = retentionMs ?? setting<number>(found, "retention");
   const spanMs = Math.min(longestMs, retentionMs === undefined ? (listedMs ?? longestMs) : longestMs);
   const series = new Series(store, found.name, {
     retention: listedMs ?? Math.max(spanMs, DEFAULT_RETENTION_MS),
     values: (values ?? setting(found, "values")) as "float32" | "float64" | undefined,
     clock: (clock ?? setting(found, "clock")) as "server" | "event" | undefined,
-    resident: isRepeated,
     maxResidentBytes: MAX_RESIDENT_BYTES,
   });
   return {

@@ -40,8 +40,6 @@ export interface ViewOptions {
   values?: string | undefined;
   clock?: string | undefined;
   retentionMs?: number | undefined;
-  /** Whether it is read repeatedly. A series then keeps a copy of its window. */
-  isRepeated: boolean;
   /** Whether only `overview` is needed, so that costly reads are left out. */
   isOverview: boolean;
 }

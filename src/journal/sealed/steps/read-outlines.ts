@@ -1,5 +1,5 @@
 import * as layout from "../../../generated/layouts/journal.ts";
-import { readOutlinesScript } from "../../../generated/scripts/journal.ts";
+import { appendAndReadOutlinesScript, readOutlinesScript } from "../../../generated/scripts/journal.ts";
 import type { StepOfArguments } from "../../../store/contract.ts";
 import { type Closed, isInside } from "../../../time.ts";
 import type { JournalAnswer } from "../../format/answer.ts";
@@ -7,6 +7,7 @@ import { HEADER_BYTES, readHeader } from "../../format/chunk.ts";
 import type { ChunkBytes } from "../../format/chunk-bytes.ts";
 import { encodeLookback, type Lookback } from "../../format/closed-chunks.ts";
 import { constants } from "../../format/constants.ts";
+import { type Append, append } from "../../steps/append.ts";
 import { read } from "../../steps/read.ts";
 import { withClosedChunks } from "../../steps/read-window.ts";
 
@@ -17,6 +18,8 @@ export interface OutlineQuery extends Lookback {
   hasPercentiles: boolean;
 }
 
+const OUTLINES = { maxChunks: () => constants.maxOutlines, encode: encodeQuery, partOf: outlineOf };
+
 /** Reads the open chunk, raw closed chunks and outlines of sealed ones. lua/journal/read-outlines.lua states the rules. */
 export const readOutlines: StepOfArguments<OutlineQuery, JournalAnswer> = /* @__PURE__ */ withClosedChunks<
   undefined,
@@ -26,8 +29,22 @@ export const readOutlines: StepOfArguments<OutlineQuery, JournalAnswer> = /* @__
   "journal/read-outlines",
   readOutlinesScript,
   (query) => [undefined, query],
-  { maxChunks: () => constants.maxOutlines, encode: encodeQuery, partOf: outlineOf },
+  OUTLINES,
 );
+
+export interface AppendAndReadOutlines extends Append {
+  query: OutlineQuery;
+}
+
+/** Appends, and reads outlines for a process without a copy. lua/journal/append-and-read-outlines.lua states the rules. */
+export const appendAndReadOutlines: StepOfArguments<AppendAndReadOutlines, JournalAnswer> =
+  /* @__PURE__ */ withClosedChunks<Append, AppendAndReadOutlines, OutlineQuery>(
+    append,
+    "journal/append-and-read-outlines",
+    appendAndReadOutlinesScript,
+    (input) => [input, input.query],
+    OUTLINES,
+  );
 
 function encodeQuery(query: OutlineQuery): Uint8Array {
   const bytes = new Uint8Array(layout.OUTLINE_QUERY_BYTES);

@@ -1,14 +1,20 @@
 import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { ChunkOutline, OutlinedBlock } from "../../journal/sealed/outline.ts";
 import { type Bracket, RankSearch } from "../../journal/sealed/rank-search.ts";
-import { firstRank, RANKS } from "../../journal/steps/server-answer.ts";
-import type { ServerMoments } from "../../journal/steps/server-moments.ts";
 import type { Summary } from "../../kernel/contract.ts";
 import { divideDouble } from "../../kernel/double-double.ts";
-import { Accumulator, ColumnRun, type Run } from "../../stats/runs/run.ts";
+import { Accumulator, CachedAggregate, ColumnRun, type Run } from "../../stats/runs/run.ts";
+import { Fold } from "../../stats/window-stats.ts";
 import { type Closed, isInside } from "../../time.ts";
 import type { BlockParts, Wanted } from "./block-parts.ts";
-import { ServerFold } from "./server-fold.ts";
+
+/** Number of order statistics for each percentile, at the ranks around floor(numbers * p / 100). */
+const RANKS = 5;
+
+/** The first of these ranks. No method uses one before it, or RANKS or more after it. */
+function firstRank(numbers: number, p: number): number {
+  return Math.floor((numbers * p) / 100) - 2;
+}
 
 /**
  * A window over raw chunks, whose events are here, and sealed chunks, whose outlines are. Blocks inside the window count by their
@@ -52,7 +58,7 @@ export class OutlineWindow {
   }
 
   /** "changed" if a sealed chunk is not the outlined one any more; undefined if the sums are too large for an f64. */
-  async fold(parts: BlockParts): Promise<ServerFold | "changed" | undefined> {
+  async fold(parts: BlockParts): Promise<OutlineFold | "changed" | undefined> {
     const fewest = this.#sum.count - this.#sum.nanCount;
     // Numbers that the search gets to know later.
     const uncertain = [...this.#edges, ...this.#search.unsearched].reduce((sum, { head }) => sum + head.count, 0);
@@ -69,7 +75,7 @@ export class OutlineWindow {
     }
     if (!Number.isFinite(this.#sum.sumHigh)) return undefined;
     const ordered = await this.#ordered(parts, guesses, uncertain);
-    return Array.isArray(ordered) ? this.#folded(ordered) : ordered;
+    return Array.isArray(ordered) ? new OutlineFold(this.#sum, this.#percentiles, ordered) : ordered;
   }
 
   /** The numbers of the ranks that each percentile can need. */
@@ -97,23 +103,6 @@ export class OutlineWindow {
     return ranks.flatMap((its, i) => its.map((rank) => found[i]![rank - its[0]!]!));
   }
 
-  #folded(ordered: readonly number[]): ServerFold {
-    const { count, nanCount, positiveInfinityCount, negativeInfinityCount, min, max, sumHigh, sumLow, m2 } = this.#sum;
-    const moments: ServerMoments = {
-      count,
-      numbers: count - nanCount,
-      infinite: positiveInfinityCount,
-      negativeInfinite: negativeInfinityCount,
-      min,
-      max,
-      high: sumHigh,
-      low: sumLow,
-      m2,
-      scale: 1,
-    };
-    return new ServerFold(moments, this.#percentiles, Float64Array.from(ordered));
-  }
-
   #addRun(run: Run): void {
     this.#sum.add(run);
     this.#search.addKnown(run.part(0, run.length));
@@ -133,6 +122,24 @@ export class OutlineWindow {
 
   #hasAll({ earliestMs, latestMs }: { earliestMs: number; latestMs: number }): boolean {
     return this.#isInside(earliestMs) && this.#isInside(latestMs);
+  }
+}
+
+/** The aggregates of a window of which only the values at some ranks are known: `RANKS` for each of `percentiles`. */
+class OutlineFold extends Fold {
+  readonly #percentiles: readonly number[];
+  readonly #ordered: readonly number[];
+
+  constructor(sum: Accumulator, percentiles: readonly number[], ordered: readonly number[]) {
+    super(new CachedAggregate([], sum.toPartial()));
+    this.#percentiles = percentiles;
+    this.#ordered = ordered;
+  }
+
+  override valuesAt(k: number, p: number): [number, number] {
+    const offset = k - firstRank(this.validCount, p);
+    const from = this.#percentiles.indexOf(p) * RANKS;
+    return [this.#ordered[from + offset]!, this.#ordered[from + Math.min(offset + 1, RANKS - 1)]!];
   }
 }
 

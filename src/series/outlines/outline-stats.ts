@@ -12,7 +12,7 @@ import { constants } from "../../journal/format/constants.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { ChunkOutline } from "../../journal/sealed/outline.ts";
-import { readOutlines } from "../../journal/sealed/steps/read-outlines.ts";
+import { type OutlineQuery, readOutlines } from "../../journal/sealed/steps/read-outlines.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
@@ -26,6 +26,14 @@ export interface LossTracker {
   readonly rollbacks: Rollbacks;
   /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
   missingReason(fromMs: number): Degraded | undefined;
+}
+
+/** Sees what answers from outlines show and cost. */
+export interface OutlineWatcher {
+  /** Called with each answer that has the open chunk. */
+  see(answer: JournalAnswer): void;
+  /** `windowBytes`: the size of all chunks of the window. */
+  spent(bytes: number, requests: number, windowBytes: number): void;
 }
 
 /** Tries if parts of the outlined chunks are gone when they are requested. */
@@ -42,30 +50,24 @@ export class OutlineStats {
   readonly #key: string;
   readonly #settings: SeriesSettings;
   readonly #losses: LossTracker;
-  readonly #see: (open: ChunkHeader | undefined) => void;
+  readonly #watcher: OutlineWatcher;
 
-  /** `see` is called with the header of the open chunk in each answer. */
-  constructor(
-    store: Store,
-    key: string,
-    settings: SeriesSettings,
-    losses: LossTracker,
-    see: (open: ChunkHeader | undefined) => void,
-  ) {
+  constructor(store: Store, key: string, settings: SeriesSettings, losses: LossTracker, watcher: OutlineWatcher) {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
     this.#losses = losses;
-    this.#see = see;
+    this.#watcher = watcher;
   }
 
   /**
-   * Undefined if the journal must be read instead: chunks were not found, do not fit together, are too many, or look damaged,
-   * which the reader of the journal reports.
+   * The journal itself if the answer has it whole, because no chunk of the window is sealed. Undefined if it must be read: chunks
+   * were not found, do not fit together, are too many, or look damaged, which the reader of the journal reports. `first`: the
+   * answer to `outlineQueryOf` that came with an append.
    */
-  async stats(query: StatsQuery): Promise<WindowStats | undefined> {
+  async stats(query: StatsQuery, first?: JournalAnswer): Promise<WindowStats | JournalAnswer | undefined> {
     try {
-      return await this.#stats(query);
+      return await this.#stats(query, first);
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
       if (error instanceof OrielError && error.code === "CORRUPT") return undefined;
@@ -73,35 +75,37 @@ export class OutlineStats {
     }
   }
 
-  async #stats(query: StatsQuery): Promise<WindowStats | undefined> {
+  async #stats(query: StatsQuery, first?: JournalAnswer): Promise<WindowStats | JournalAnswer | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const { rollbacks } = this.#losses;
-      const before = rollbacks.seen;
-      const cut = await this.#store.run(readOutlines, this.#key, {
-        spanMs: query.atMs === undefined ? query.spanMs : Number.NEGATIVE_INFINITY,
-        fromMs: query.atMs === undefined ? Number.POSITIVE_INFINITY : query.atMs - query.spanMs,
-        maxBytes: MAX_BYTES,
-        atMs: query.atMs,
-        closed: query.closed,
-        hasPercentiles: query.percentiles.length > 0,
-      });
-      rollbacks.see(cut, before);
-      this.#see(cut.header);
-      const window = cut.header && windowOf(cut, query, this.#settings);
-      if (!cut.header || !window) return undefined;
+      const cut = tries === 0 && first ? first : await this.#read(query);
+      this.#watcher.see(cut);
+      if (!cut.header || cut.closedChunks?.chunks.every(({ header }) => header.format === constants.format)) return cut;
+      const window = windowOf(cut, query, this.#settings);
+      if (!window) return undefined;
       const stats = await this.#answer(query, cut, cut.header, window);
       if (stats !== "changed") return stats;
     }
     return undefined;
   }
 
+  async #read(query: StatsQuery): Promise<JournalAnswer> {
+    const { rollbacks } = this.#losses;
+    const before = rollbacks.seen;
+    const cut = await this.#store.run(readOutlines, this.#key, outlineQueryOf(query));
+    rollbacks.see(cut, before);
+    return cut;
+  }
+
   async #answer(
     query: StatsQuery,
-    { nowMs }: JournalAnswer,
+    cut: JournalAnswer,
     header: ChunkHeader,
-    { window, oldest, isMissing }: FoundWindow,
+    { window, oldest, isMissing, windowBytes }: FoundWindow,
   ): Promise<WindowStats | "changed" | undefined> {
-    const fold = await window.fold(new BlockParts(this.#store, this.#key));
+    const { nowMs } = cut;
+    const parts = new BlockParts(this.#store, this.#key);
+    const fold = await window.fold(parts);
+    this.#watcher.spent(sizeOf(cut) + parts.fetchedBytes, 1 + parts.requests, windowBytes);
     if (!fold || fold === "changed") return fold;
     const coversUntilMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
     const { fromMs, toMs } = window;
@@ -111,19 +115,36 @@ export class OutlineStats {
   }
 }
 
+export function outlineQueryOf({ atMs, spanMs, closed, percentiles }: StatsQuery): OutlineQuery {
+  return {
+    spanMs: atMs === undefined ? spanMs : Number.NEGATIVE_INFINITY,
+    fromMs: atMs === undefined ? Number.POSITIVE_INFINITY : atMs - spanMs,
+    maxBytes: MAX_BYTES,
+    atMs,
+    closed,
+    hasPercentiles: percentiles.length > 0,
+  };
+}
+
 interface FoundWindow {
   window: OutlineWindow;
   oldest: ChunkHeader;
   /** The chunk before the oldest one should exist and has expired. */
   isMissing: boolean;
+  /** The size of all its chunks. */
+  windowBytes: number;
+}
+
+function sizeOf({ bytes, closedChunks }: JournalAnswer): number {
+  return (closedChunks?.chunks ?? []).reduce((sum, chunk) => sum + chunk.bytes.length, bytes.length);
 }
 
 /** The window of an answer. Undefined if the answer does not have all of it. Throws MISMATCH and CORRUPT. */
 function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSettings): FoundWindow | undefined {
   const header = cut.header!;
-  checkKind(header, settings);
-  // The open chunk is longer than a page.
+  // Damaged, or the open chunk is longer than a page.
   if (header.format !== constants.format || cut.bytes.length !== cut.length || !cut.closedChunks) return undefined;
+  checkKind(header, settings);
   const toMs = query.atMs ?? seriesNowMs(header, cut.nowMs);
   const fromMs = toMs - query.spanMs;
   const closed = [...cut.closedChunks.linkedTo(header, fromMs)];
@@ -133,21 +154,24 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   const raw = new JournalCopy();
   const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
   const window = new OutlineWindow(fromMs, toMs, query.closed, percentiles);
+  let windowBytes = cut.length;
   for (const chunk of closed.reverse()) {
     raw.begin(chunk.header);
     if (chunk.header.format === constants.format) {
       raw.take(chunk.bytes.subarray(HEADER_BYTES));
       // A chunk that ends within a frame is damaged, which the reader of the journal reports.
       if (raw.tail!.length !== chunk.length) return undefined;
+      windowBytes += chunk.length;
     } else {
       const outline = ChunkOutline.parse(chunk.bytes);
       if (outline.names) raw.skipSealed(outline.names, chunk.header.lastStampMs);
       window.addOutline(outline);
+      windowBytes += outline.sizeBytes;
     }
   }
   raw.begin(header);
   raw.take(cut.bytes.subarray(HEADER_BYTES));
   if (raw.exceeds(settings.maxResidentBytes)) return undefined;
   window.addRaw(raw);
-  return { window, oldest, isMissing };
+  return { window, oldest, isMissing, windowBytes };
 }

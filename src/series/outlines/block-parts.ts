@@ -20,6 +20,9 @@ export interface Wanted {
 
 /** Requests parts of sealed chunks, and decodes them. */
 export class BlockParts {
+  fetchedBytes = 0;
+  /** Turns of requests. */
+  requests = 0;
   readonly #store: Store;
   readonly #key: string;
   /** The bytes of whole blocks. */
@@ -32,6 +35,7 @@ export class BlockParts {
 
   /** Requests all parts in one turn. False if a chunk is not the outlined one any more. */
   async fetch(wanted: readonly Wanted[]): Promise<boolean> {
+    if (wanted.length > 0) this.requests++;
     const byChunk = new Map<ChunkOutline, Wanted[]>();
     for (const one of wanted) {
       const list = byChunk.get(one.outline);
@@ -67,6 +71,7 @@ export class BlockParts {
     );
     const bytes = await this.#store.run(readParts, closedKey(this.#key, number), { birth, checksum, parts });
     if (!bytes) return false;
+    this.fetchedBytes += bytes.length;
     if (bytes.length !== parts.reduce((sum, [, length]) => sum + length, 0))
       throw new DamagedChunk(number, "has parts of other lengths than its heads name");
     let at = 0;
