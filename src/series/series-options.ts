@@ -23,11 +23,6 @@ export interface SeriesOptions {
    */
   maxResidentBytes?: number | undefined;
   /**
-   * True: the copy that this process caches takes about 5 bytes an event rather than 12 (`float64`: 11 rather than 20). Each event
-   * that is read takes about 0.05 us longer, and a window that differs from query to query up to twice as long. Default false.
-   */
-  compact?: boolean | undefined;
-  /**
    * Number of replicas that must confirm an event before `record` resolves (WAIT). If fewer confirm within the store's
    * deadline, the call rejects with `applied` "unknown". Default 0: a failover can lose acknowledged events.
    */
@@ -84,7 +79,6 @@ export interface SeriesSettings {
   nan: NanPolicy;
   maxPendingBytes: number;
   maxResidentBytes: number;
-  isCompact: boolean;
   replicas: number;
   /** Values are rounded to this part of 1; 0: not at all. */
   unitsPerOne: number;
@@ -112,7 +106,6 @@ const OPTIONS = [
   "nan",
   "maxPendingBytes",
   "maxResidentBytes",
-  "compact",
   "replicas",
   "resolution",
   "onStoreError",
@@ -120,6 +113,7 @@ const OPTIONS = [
 ];
 const GONE = {
   seal: "closed chunks are always sealed, by any process that records or reads",
+  compact: "the copy of a series is packed when it is not queried for some seconds",
   resident: "the series keeps a copy of its events when that costs less than to ask for parts of them",
 };
 const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
@@ -136,8 +130,6 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   const { replicas = 0 } = options;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
-  const { compact = false } = options;
-  if (typeof compact !== "boolean") throw argumentError("compact", compact, "true or false");
   const { resolution } = options;
   if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
     throw argumentError("resolution", resolution, '"1us", "10us", "100us", "1ms" or left out');
@@ -151,7 +143,6 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     nan,
     maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
-    isCompact: compact,
     replicas,
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,
     isLocalOnError: onStoreError === "local",

@@ -54,7 +54,6 @@ const MADE: Made[] = [
       clock: ["event"],
       nan: ["ignore", "propagate"],
       resolution: ["10us"],
-      compact: [true],
       onStoreError: ["local"],
       replicas: [1],
       maxPendingBytes: [1e6],

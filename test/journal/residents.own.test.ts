@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { externalBytes } from "../../bench/external-bytes.ts";
 import { LocalSeries, memoryStore, Series } from "../../src/entries/index.ts";
 import type { ChunkHeader } from "../../src/journal/format/chunk.ts";
@@ -6,6 +6,7 @@ import { encodeFrame } from "../../src/journal/format/frames.ts";
 import { JournalCopy } from "../../src/journal/replica/journal-copy.ts";
 import { Residents } from "../../src/journal/replica/residents.ts";
 import { storeWith } from "../series/contract/changed-store.ts";
+import { expectAlike } from "../stats/oracle.ts";
 
 const PER_EVENT = 14;
 const PER_CHUNK = 1800;
@@ -61,6 +62,36 @@ describe("the copies of a store's series", () => {
       expect(answers.map(({ mean }) => mean)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
       expect(Residents.of(store).totalBytes).toBeLessThanOrEqual(roomFor(1.1));
     }
+  });
+
+  test.each(["float32", "float64"] as const)("are packed once they are not queried for 5 s: %s", async (values) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, clock } = storeWith();
+    const series = new Series(store, "s", { values });
+    const column = Array.from({ length: 40_000 }, (_, i) => (i * 7919) % 10_007);
+    for (let from = 0; from < 40_000; from += 1000) {
+      await series.recordMany(column.slice(from, from + 1000));
+      clock.nowMs += 10;
+    }
+    const asked = { span: 350, percentiles: [1, 50, 99.9] } as const;
+    const before = await series.stats(asked);
+    const all = await series.values();
+    await new Promise((resolve) => setImmediate(resolve));
+    const plainBytes = Residents.of(store).totalBytes;
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(Residents.of(store).totalBytes).toBe(plainBytes);
+    clock.nowMs += 6000;
+    await vi.advanceTimersByTimeAsync(2000);
+    const packedBytes = Residents.of(store).totalBytes;
+    expect(packedBytes / plainBytes).toBeLessThan(values === "float32" ? 0.6 : 0.75);
+    expectAlike(await series.stats({ ...asked, at: before.to }), before);
+    expect(await series.values()).toEqual(all);
+    await new Promise((resolve) => setImmediate(resolve));
+    // New events are as they come, and the others stay packed.
+    expect(Residents.of(store).totalBytes).toBeLessThan(1.1 * packedBytes);
+    await series.close();
+    expect(Residents.of(store).totalBytes).toBe(0);
   });
 
   test("with a small bound evict none of those with larger ones", async () => {

@@ -43,7 +43,6 @@ export const structures = structuresOf({
       values: ["float32", "float64"],
       onStoreError: ["throw", "local"],
       replicas: [0, 1],
-      compact: [false, true],
     },
     elsewhere: {
       retention: ALL_ROWS,

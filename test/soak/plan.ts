@@ -66,7 +66,6 @@ export function optionsOf(index: number): SeriesOptions {
   return {
     retention: retentionMsOf(index),
     values: Math.floor(index / 2) % 2 === 0 ? "float32" : "float64",
-    compact: Math.floor(index / 4) % 2 === 1,
     maxResidentBytes: MAX_RESIDENT_BYTES,
   };
 }

@@ -45,13 +45,6 @@ export class JournalCopy {
   #version = 0;
   #changed = false;
   #tailVersion = 0;
-  /** Closed segments are packed. */
-  readonly isPacked: boolean;
-
-  constructor(isPacked = false) {
-    this.isPacked = isPacked;
-  }
-
   get head(): CopiedChunk | undefined {
     return this.chunks[0];
   }
@@ -77,8 +70,7 @@ export class JournalCopy {
   /** Whether its events, or `eventCount` others, exceed `maxBytes`; or these, names and other bytes 1.5 times that. */
   exceeds(maxBytes: number, eventCount?: number, othersBytes = 0): boolean {
     const valueType = this.tail?.header.valueType ?? 0;
-    const eventBytes =
-      eventCount === undefined ? this.eventBytes : eventCount * bytesPerEvent(valueType, this.isPacked);
+    const eventBytes = eventCount === undefined ? this.eventBytes : eventCount * bytesPerEvent(valueType);
     return eventBytes > maxBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * maxBytes;
   }
 
@@ -97,6 +89,13 @@ export class JournalCopy {
       this.#tailVersion = tailVersion;
     }
     return { list: this.#list, version: this.#version };
+  }
+
+  /** Packs one segment, 16 384 events at most. Returns false if all closed ones are packed. Cost: about 0.1 us an event. */
+  packNext(): boolean {
+    if (!this.chunks.some(({ events }) => events.packNext())) return false;
+    this.#changed = true;
+    return true;
   }
 
   clear(): void {
@@ -121,7 +120,7 @@ export class JournalCopy {
       length: HEADER_BYTES,
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
-      events: new Segments(header.valueType, undefined, this.isPacked),
+      events: new Segments(header.valueType),
     };
     this.chunks.push(chunk);
     return chunk;

@@ -85,7 +85,7 @@ export class JournalReader {
       if (stampOfLast(copy.tail!) !== header.lastStampMs) throw new JournalRolledBack(true);
     }
     if (!copy.isFirstKnown && needsOlder(copy.head!.header, fromMs)) {
-      const older = new JournalCopy(copy.isPacked);
+      const older = new JournalCopy();
       const { length, header: first } = copy.head!;
       const roomBytes = maxBytes - copy.eventBytes;
       isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, roomBytes)) && isLinked;
@@ -163,7 +163,7 @@ export class JournalReader {
     const older: FoundChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
-    let room = Math.floor(maxBytes / bytesPerEvent(first.valueType, copy.isPacked));
+    let room = Math.floor(maxBytes / bytesPerEvent(first.valueType));
     let isLinked = true;
     const take = async (chunk: ClosedChunk) => {
       const { content, isLinked: isWhole } = await this.#reads.whole(chunk, link);

@@ -1,8 +1,13 @@
+import { endsWithRequest } from "../../async/of-request.ts";
+import { idleTimeout } from "../../async/timers.ts";
 import type { Store } from "../../store/contract.ts";
+import type { Clock } from "../../time.ts";
 
-/** Something with a copy of events that can be evicted. */
+/** Something with a copy of events that can be evicted, and packed. */
 export interface Resident {
   evict(): void;
+  /** Packs a part of it, in 1 to 3 ms. Returns its size then, or undefined if all is packed. */
+  packNext(): number | undefined;
 }
 
 /** One resident's account. `held` is above 0 while its copy is being updated or read. */
@@ -11,14 +16,21 @@ export interface Account {
   readonly maxBytes: number;
   sizeBytes: number;
   held: number;
+  /** When it was queried last, by the monotonic clock. */
+  askedMs: number;
+  isPacked: boolean;
 }
+
+/** A copy that is not queried for this long is packed, a part at a time. */
+const PACK_AFTER_MS = 5000;
+const PART_PAUSE_MS = 5;
 
 const ofStores = new WeakMap<Store, Residents>();
 
 /**
  * The copies that the series of one store cache for queries. Together they stay within the largest of the series'
- * bounds. Above it the least recently queried copy is evicted; its series reads it again for the next query. The copy of
- * a series that was garbage-collected no longer counts.
+ * bounds. Above it the least recently queried copy is evicted; its series reads it again for the next query. A copy that is not
+ * queried for some seconds is packed. The copy of a series that was garbage-collected no longer counts.
  */
 export class Residents {
   /** Least recently queried first. */
@@ -27,11 +39,17 @@ export class Residents {
   /** The most recently queried one, if it still is the last of `#accounts`. */
   #last: Account | undefined;
   #totalBytes = 0;
+  #timer: ReturnType<typeof idleTimeout> | undefined;
+  readonly #monotonic: Clock;
+
+  constructor(monotonic: Clock) {
+    this.#monotonic = monotonic;
+  }
 
   static of(store: Store): Residents {
     let residents = ofStores.get(store);
     if (!residents) {
-      residents = new Residents();
+      residents = new Residents(store.monotonic);
       ofStores.set(store, residents);
     }
     return residents;
@@ -42,7 +60,7 @@ export class Residents {
   }
 
   open(resident: Resident, maxBytes: number): Account {
-    const account = { resident: new WeakRef(resident), maxBytes, sizeBytes: 0, held: 0 };
+    const account = { resident: new WeakRef(resident), maxBytes, sizeBytes: 0, held: 0, askedMs: 0, isPacked: true };
     this.#forgotten.register(resident, account);
     return account;
   }
@@ -50,6 +68,9 @@ export class Residents {
   /** Called after each answer, and with 0 bytes when a copy was cleared. */
   settle(account: Account, sizeBytes: number): void {
     this.#setSize(account, sizeBytes);
+    account.askedMs = this.#monotonic();
+    account.isPacked = sizeBytes === 0;
+    this.#wait(PACK_AFTER_MS);
     if (this.#totalBytes <= account.maxBytes) return;
     const boundBytes = this.#boundBytes;
     for (const other of this.#accounts) {
@@ -58,6 +79,35 @@ export class Residents {
       other.resident.deref()?.evict();
       this.#setSize(other, 0);
     }
+  }
+
+  /** A Worker does nothing after its request, so its copies are not packed. */
+  #wait(ms: number): void {
+    if (endsWithRequest || this.#timer || this.#accounts.size === 0) return;
+    this.#timer = idleTimeout(() => {
+      this.#timer = undefined;
+      this.#packIdle();
+    }, ms);
+  }
+
+  /** Packs a part of the copy that was not queried for longest. */
+  #packIdle(): void {
+    for (const account of this.#accounts) {
+      if (account.isPacked || account.held > 0) continue;
+      const idleMs = this.#monotonic() - account.askedMs;
+      if (idleMs < PACK_AFTER_MS) {
+        this.#wait(PACK_AFTER_MS - idleMs);
+        return;
+      }
+      const sizeBytes = account.resident.deref()?.packNext();
+      account.isPacked = sizeBytes === undefined;
+      if (sizeBytes === undefined) continue;
+      this.#totalBytes += sizeBytes - account.sizeBytes;
+      account.sizeBytes = sizeBytes;
+      this.#wait(PART_PAUSE_MS);
+      return;
+    }
+    // Held ones are looked at again when they are released.
   }
 
   get #boundBytes(): number {

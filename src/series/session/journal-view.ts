@@ -32,7 +32,7 @@ const MAX_RESTARTS = 8;
 export class JournalView implements WindowView {
   readonly age: Age;
   readonly rollbacks = new Rollbacks();
-  readonly copy: JournalCopy;
+  readonly copy = new JournalCopy();
   readonly #key: string;
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
@@ -48,7 +48,6 @@ export class JournalView implements WindowView {
     this.#key = key;
     this.#reader = reader;
     this.#settings = settings;
-    this.copy = new JournalCopy(settings.isCompact);
     this.#buffer = buffer;
     this.#monotonic = store.monotonic;
     this.age = new Age(store.monotonic);
@@ -71,6 +70,13 @@ export class JournalView implements WindowView {
     this.age.forget();
     this.copy.clear();
     this.#folds.clear();
+  }
+
+  /** Packs a part of the copy, and drops what queries have computed. Returns its size, or undefined if all is packed. */
+  packNext(): number | undefined {
+    if (!this.copy.packNext()) return undefined;
+    this.#folds.clear();
+    return this.copy.sizeBytes;
   }
 
   /** Protects the copy from eviction while it is being updated or read. Ends with `release`. */
@@ -266,6 +272,6 @@ export class JournalView implements WindowView {
   }
 
   get #maxEvents(): number {
-    return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType, this.copy.isPacked));
+    return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType));
   }
 }

@@ -66,6 +66,18 @@ export class Segments {
     this.version++;
   }
 
+  /** Packs the first closed segment that is not packed. Returns false if there is none. */
+  packNext(): boolean {
+    for (const segment of this.list) {
+      const { sizeBytes } = segment;
+      if (!segment.pack()) continue;
+      this.#closedBytes += segment.sizeBytes - sizeBytes;
+      this.version++;
+      return true;
+    }
+    return false;
+  }
+
   /** Removes the first segment and returns it. */
   shift(): Segment | undefined {
     const first = this.list.shift();
