@@ -17,7 +17,7 @@ export interface SeriesOptions {
   maxPendingBytes?: number | undefined;
   /**
    * Maximum bytes of the copy that this process caches for queries; default 512 MiB. A window that needs more rejects with
-   * TOO_LARGE. All series of one store share the largest of their bounds: the least recently queried series is evicted.
+   * TOO_LARGE, unless outlines of sealed chunks answer it. All series of one store share the largest of their bounds: the least recently queried series is evicted.
    * The frame names of many producers count too. If they take more than half of the bound, the copy is not cached, and
    * each query reads it again.
    */

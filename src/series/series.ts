@@ -109,7 +109,7 @@ export class Series {
    * Exact statistics of one window. One small round trip if this process has a copy of the rest of the window; none if `maxAge`
    * allows an answer from its copy. Otherwise some hundred kB travel, in two or three requests, until a copy costs less (see
    * `explain`). Both ways agree to the last digit in counts, extrema and percentiles; sum, mean and variance may differ in
-   * rounding. Rejects with TOO_LARGE for a window above `maxResidentBytes`.
+   * rounding. Rejects with TOO_LARGE for a window above `maxResidentBytes` whose chunks are not sealed.
    */
   stats<const P extends readonly number[] = DefaultPercentiles>(
     options: StatsOptions<P> = {},

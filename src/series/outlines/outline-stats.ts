@@ -14,6 +14,7 @@ import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { ChunkOutline } from "../../journal/sealed/outline.ts";
 import { type OutlineQuery, readOutlines } from "../../journal/sealed/steps/read-outlines.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
+import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
@@ -32,8 +33,8 @@ export interface LossTracker {
 export interface OutlineWatcher {
   /** Called with each answer that has the open chunk. */
   see(answer: JournalAnswer): void;
-  /** `windowBytes`: the size of all chunks of the window. */
-  spent(bytes: number, requests: number, windowBytes: number): void;
+  /** `windowBytes`: the size of all chunks of the window. `isTooLarge`: a copy of it would be above `maxResidentBytes`. */
+  spent(bytes: number, requests: number, windowBytes: number, isTooLarge: boolean): void;
 }
 
 /** Tries if parts of the outlined chunks are gone when they are requested. */
@@ -100,12 +101,13 @@ export class OutlineStats {
     query: StatsQuery,
     cut: JournalAnswer,
     header: ChunkHeader,
-    { window, oldest, isMissing, windowBytes }: FoundWindow,
+    { window, oldest, isMissing, windowBytes, eventCount }: FoundWindow,
   ): Promise<WindowStats | "changed" | undefined> {
     const { nowMs } = cut;
     const parts = new BlockParts(this.#store, this.#key);
     const fold = await window.fold(parts);
-    this.#watcher.spent(sizeOf(cut) + parts.fetchedBytes, 1 + parts.requests, windowBytes);
+    const isTooLarge = eventCount * bytesPerEvent(header.valueType) > this.#settings.maxResidentBytes;
+    this.#watcher.spent(sizeOf(cut) + parts.fetchedBytes, 1 + parts.requests, windowBytes, isTooLarge);
     if (!fold || fold === "changed") return fold;
     const coversUntilMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
     const { fromMs, toMs } = window;
@@ -133,6 +135,8 @@ interface FoundWindow {
   isMissing: boolean;
   /** The size of all its chunks. */
   windowBytes: number;
+  /** The events of all its chunks. */
+  eventCount: number;
 }
 
 function sizeOf({ bytes, closedChunks }: JournalAnswer): number {
@@ -155,6 +159,7 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
   const window = new OutlineWindow(fromMs, toMs, query.closed, percentiles);
   let windowBytes = cut.length;
+  let sealedCount = 0;
   for (const chunk of closed.reverse()) {
     raw.begin(chunk.header);
     if (chunk.header.format === constants.format) {
@@ -167,11 +172,12 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
       if (outline.names) raw.skipSealed(outline.names, chunk.header.lastStampMs);
       window.addOutline(outline);
       windowBytes += outline.sizeBytes;
+      sealedCount += outline.count;
     }
   }
   raw.begin(header);
   raw.take(cut.bytes.subarray(HEADER_BYTES));
   if (raw.exceeds(settings.maxResidentBytes)) return undefined;
   window.addRaw(raw);
-  return { window, oldest, isMissing, windowBytes };
+  return { window, oldest, isMissing, windowBytes, eventCount: sealedCount + raw.eventCount };
 }

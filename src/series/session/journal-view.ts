@@ -99,7 +99,8 @@ export class JournalView implements WindowView {
 
   /**
    * Updates the copy to the cut and answers the queries. `asked`: a time before the cut. Never rejects: errors go to the
-   * queries, except that with `onStoreError: "local"` a failure of the store is returned with the queries it leaves open.
+   * queries, except that with `onStoreError: "local"` a failure of the store is returned with the queries it leaves open. Without it,
+   * statistics of windows that are too large for a copy are returned so, because outlines may answer them.
    */
   async answer(
     cut: JournalAnswer,
@@ -156,8 +157,18 @@ export class JournalView implements WindowView {
     const isTooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
     const earliestMs = this.#earliestMs(queries);
     const others = isTooLarge ? queries.filter((query) => this.#fromMs(query) > earliestMs) : [];
-    for (const query of queries)
-      if (!others.includes(query)) query.fail(query.afterBatch > 0 ? afterRecording(error) : error);
+    const beyond: PendingQuery[] = [];
+    for (const query of queries) {
+      if (others.includes(query)) continue;
+      if (isTooLarge && query.stats && !this.#settings.isLocalOnError) beyond.push(query);
+      else query.fail(query.afterBatch > 0 ? afterRecording(error) : error);
+    }
+    const failure = await this.#answerOthers(others);
+    if (beyond.length === 0) return failure;
+    return { error, batch: undefined, queries: [...beyond, ...(failure?.queries ?? [])] };
+  }
+
+  async #answerOthers(others: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
     if (others.length === 0) return undefined;
     try {
       const asked = this.age.now();

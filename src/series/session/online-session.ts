@@ -1,4 +1,5 @@
 import { endsWithRequest } from "../../async/of-request.ts";
+import type { OrielError } from "../../errors.ts";
 import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { JournalPosition, ServerTime } from "../../journal/replica/last-seen.ts";
@@ -84,7 +85,8 @@ export class OnlineSession implements Session {
     if (queries.length === 0) return undefined;
     this.#seeRead(cut as JournalAnswer);
     // `await` saves two microtasks here. The copy is then released before the callers continue.
-    return await this.view.answer(cut as JournalAnswer, queries, asked);
+    const failure = await this.view.answer(cut as JournalAnswer, queries, asked);
+    return failure && this.#answerBeyond(failure);
   }
 
   async #commitOutlined(
@@ -121,12 +123,27 @@ export class OnlineSession implements Session {
     this.#plan.copied(held);
     if (!whole || this.view.known !== undefined)
       return this.#recorded(await this.#commitCopied(undefined, [...queries]));
-    return await this.view.answer(whole, [...queries], asked);
+    const failure = await this.view.answer(whole, [...queries], asked);
+    return failure && this.#answerBeyond(failure);
   }
 
   #learn(cut: JournalAnswer | AppendAnswer, before: JournalPosition | undefined): void {
     this.#time.learn(cut);
     this.view.rollbacks.see(cut, before);
+  }
+
+  /** Answers statistics of windows that are too large for a copy from outlines. Other failures stay. */
+  async #answerBeyond(failure: CommitFailure): Promise<CommitFailure | undefined> {
+    const { error, queries } = failure;
+    if (this.#alwaysCopies || (error as OrielError).code !== "TOO_LARGE") return failure;
+    const left = new Set(queries);
+    try {
+      await this.#answerFromOutlines(left, queries[0]!.stats!, undefined);
+    } catch (thrown) {
+      return this.#recorded({ error: corruptAt(this.#key, thrown), batch: undefined, queries: [...left] });
+    }
+    for (const query of left) query.fail(query.afterBatch > 0 ? afterRecording(error) : error);
+    return undefined;
   }
 
   /** A failure of queries, some of which follow an event that is recorded. Those say so. */

@@ -52,6 +52,8 @@ export class QueryPlan {
   #bytesPerMs = 0;
   /** The cost of the outlines of the questions under way. */
   #costBytes = 0;
+  /** The last window has no room in a copy. */
+  #isTooLarge = false;
   #askedMs = Number.NEGATIVE_INFINITY;
   /** The farthest reach of a window before. */
   #reachMs = 0;
@@ -60,6 +62,7 @@ export class QueryPlan {
   choose(held: Held, kinds: number): QueryPlanReport["plan"] {
     const copyBytes = this.#copyBytes(held) ?? Number.POSITIVE_INFINITY;
     const outlineBytes = kinds * this.#outlineBytes;
+    if (this.#isTooLarge) return "outlines";
     const isCheaper = outlineBytes < copyBytes;
     return isCheaper && this.#regretBytes + outlineBytes - this.#keepingBytes(held) < copyBytes ? "outlines" : "copy";
   }
@@ -70,8 +73,12 @@ export class QueryPlan {
     if (ageMs >= MIN_CHUNK_AGE_MS) this.#bytesPerMs = (length - HEADER_BYTES) / ageMs;
   }
 
-  /** A query was answered from outlines. `windowBytes`: the size of all chunks of its window. */
-  spent(bytes: number, requests: number, windowBytes: number): void {
+  /**
+   * A query was answered from outlines. `windowBytes`: the size of all chunks of its window. `isTooLarge`: a copy of it would be
+   * above `maxResidentBytes`.
+   */
+  spent(bytes: number, requests: number, windowBytes: number, isTooLarge: boolean): void {
+    this.#isTooLarge = isTooLarge;
     this.#outlineBytes = bytes + requests * constants.requestBytes;
     this.#costBytes += this.#outlineBytes;
     this.#windowBytes = windowBytes;

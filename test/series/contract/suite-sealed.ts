@@ -4,7 +4,7 @@ import { ChunkSealer, type SealOutcome } from "../../../src/journal/sealed/seale
 import { read } from "../../../src/journal/steps/read.ts";
 import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
 import { activeKernel } from "../../../src/kernel/choose.ts";
-import { expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
+import { expectError, expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 
 /** Chunks that are sealed while series are written and read. */
 export function sealedSuite(stage: () => Stage): void {
@@ -71,6 +71,29 @@ export function sealedSuite(stage: () => Stage): void {
       await expectExpiries(stage(), 60_000);
       await resident.close();
       expect(store).toBeDefined();
+    });
+
+    test("answer statistics of windows that have no room in a copy, as often as they are asked", async () => {
+      const { open, reader, check } = stage();
+      const series = open();
+      // A process that had room for the copy until now.
+      const grown = reader({ maxResidentBytes: 12_000, onStoreError: "throw" });
+      for (let second = 0; second < 9; second++) {
+        await putSecond(second);
+        if (second < 3) expect(await grown.values()).toEqual(await series.values());
+        await sealAll();
+      }
+      const small = reader({ maxResidentBytes: 6000, onStoreError: "throw" });
+      for (const one of [small, grown]) {
+        for (let times = 0; times < 8; times++) await check({ span: 20_000 }, one);
+        expect(one.explain({ span: 20_000 }).plan).toBe("outlines");
+        await expectError(one.values({ span: 20_000 }), "TOO_LARGE");
+        await check({ span: 20_000 }, one);
+        expect((await one.recordAndGet(1e6, { span: 20_000, percentiles: [100] })).max).toBe(1e6);
+        stage().events.push({ t: stage().clock.nowMs, value: 1e6 });
+        await one.close();
+      }
+      await series.close();
     });
 
     test("lose no copy of a frame", async () => {

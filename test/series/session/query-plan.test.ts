@@ -53,7 +53,7 @@ function play(trace: readonly Question[]): Costs {
     const held = { nowMs, reachMs, heldShare, ageMs: nowMs - (ours?.toMs ?? 0) };
     if (plan.choose(held, 1) === "outlines") {
       costs.planned += outlineCost;
-      plan.spent(outlineBytes(windowBytes), 2, windowBytes);
+      plan.spent(outlineBytes(windowBytes), 2, windowBytes, false);
       plan.outlined(held);
     } else {
       costs.planned += copyCost(ours);
@@ -122,7 +122,7 @@ describe("the plan of a process's queries", () => {
     const unknown = { plan: "outlines", copyBytes: undefined, outlineBytes: 4 * requestBytes, regretBytes: 0 };
     expect(plan.report(nothing)).toEqual(unknown);
     const ask = () => {
-      plan.spent(20_000, 2, 50_000);
+      plan.spent(20_000, 2, 50_000, false);
       plan.outlined(nothing);
     };
     ask();
@@ -132,6 +132,9 @@ describe("the plan of a process's queries", () => {
     expect(plan.report(nothing)).toEqual(known);
     ask();
     expect(plan.report(nothing)).toMatchObject({ regretBytes: outlines - requestBytes, plan: "copy" });
+    plan.spent(20_000, 2, 50_000, true);
+    expect(plan.report(nothing).plan).toBe("outlines"); // there is no room for a copy
+    plan.spent(20_000, 2, 50_000, false);
     plan.copied(nothing);
     expect(plan.report({ ...nothing, heldShare: 1, ageMs: 0 })).toMatchObject({
       plan: "copy",
