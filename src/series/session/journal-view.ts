@@ -41,6 +41,7 @@ export class JournalView implements WindowView {
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
+  #isDropped = false;
   #cut: JournalAnswer | undefined;
 
   /** `buffer`: events of this process that the store may lack. */
@@ -72,6 +73,11 @@ export class JournalView implements WindowView {
     this.#folds.clear();
   }
 
+  /** Drops the copy when it is released. One more answer compares it with the journal, and reports what a failover took. */
+  dropAfterUse(): void {
+    this.#isDropped = true;
+  }
+
   /** Packs a part of the copy, and drops what queries have computed. Returns its size, or undefined if all is packed. */
   packNext(): number | undefined {
     if (!this.copy.packNext()) return undefined;
@@ -87,7 +93,8 @@ export class JournalView implements WindowView {
   release(): void {
     if (--this.#account.held > 0) return;
     const { maxResidentBytes } = this.#settings;
-    if (this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
+    if (this.#isDropped || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
+    this.#isDropped = false;
     this.#residents.settle(this.#account, this.copy.sizeBytes + this.#folds.sizeBytes);
   }
 

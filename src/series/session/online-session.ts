@@ -50,7 +50,10 @@ export class OnlineSession implements Session {
   commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
     if (queries.length > 0) {
       const held = this.view.heldFor(queries);
-      if (this.#planOf(queries, held) === "outlines") return this.#commitOutlined(batch, queries, held);
+      if (this.#planOf(queries, held) === "outlines") {
+        if (this.view.known === undefined) return this.#commitOutlined(batch, queries, held);
+        this.view.dropAfterUse();
+      }
       this.#plan.copied(held);
     }
     if (!batch || queries.length === 0 || this.view.known !== undefined) return this.#commitCopied(batch, queries);

@@ -39,8 +39,10 @@ export interface QueryPlanReport {
  *
  * Law: outlines, as long as they cost less than the copy would, and the regret stays below the cost of the copy. The regret is the
  * cost of the outlines less that of keeping a copy at the present, question by question, and never negative. So a copy that has to
- * be read anew for each question is not bought. Whatever is asked next, the cost is at most twice that of the better way, as far as
- * the estimates are right. At a purchase, outlines have cost at least its price, and at most its price more than a copy.
+ * be read anew for each question is not bought. At a purchase, outlines have cost at least its price, and at most its price more
+ * than a copy. A copy that does not pay any more is brought to the present once more, which shows what a failover took, and dropped.
+ * So a purchase costs its price at most three times. Whatever is asked next, the whole is at most three times the cost of the better
+ * way, as far as the estimates are right.
  * (Renting or buying: Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching", 1988.)
  */
 export class QueryPlan {

@@ -51,13 +51,16 @@ function play(trace: readonly Question[]): Costs {
     costs.outlines += outlineCost;
     const heldShare = ours ? Math.min(1, (nowMs - ours.fromMs) / reachMs) : 0;
     const held = { nowMs, reachMs, heldShare, ageMs: nowMs - (ours?.toMs ?? 0) };
-    if (plan.choose(held, 1) === "outlines") {
+    const isPreferred = plan.choose(held, 1) === "outlines";
+    // A copy that does not pay any more is used once more, so that it is compared with the journal.
+    const isDropped = isPreferred && ours !== undefined;
+    if (isPreferred && !ours) {
       costs.planned += outlineCost;
       plan.spent(outlineBytes(windowBytes), 2, windowBytes, false);
       plan.outlined(held);
     } else {
       costs.planned += copyCost(ours);
-      ours = extended(ours);
+      ours = isDropped ? undefined : extended(ours);
       plan.copied(held);
     }
     plan.see({ header: { createdMs: nowMs - 2000 } as never, length: HEADER_BYTES + 2000 * bytesPerMs, nowMs });
@@ -98,7 +101,7 @@ describe("the plan of a process's queries", () => {
     expect(ratioOf(play(trace))).toBeLessThanOrEqual(1.3);
   });
 
-  test("costs at most twice the better way and the first answer, whatever is asked next", () => {
+  test("costs at most three times the better way and the first answer, whatever is asked next", () => {
     const question = fc.record({
       pauseMs: fc.constantFrom(1, 100, 1000, 60_000, 3_600_000),
       bytesPerMs: fc.constantFrom(0.1, 10, 1000),
@@ -110,7 +113,7 @@ describe("the plan of a process's queries", () => {
       fc.property(trace, ([one, pauses]) => {
         const costs = play(pauses.map((pauseMs) => ({ ...one, pauseMs })));
         const first = outlineBytes(one.bytesPerMs * one.reachMs) + 2 * requestBytes;
-        expect(costs.planned).toBeLessThanOrEqual(2 * Math.min(costs.copies, costs.outlines) + first);
+        expect(costs.planned).toBeLessThanOrEqual(3 * Math.min(costs.copies, costs.outlines) + first);
       }),
       { numRuns: 2000 },
     );
