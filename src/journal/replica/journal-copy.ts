@@ -45,6 +45,7 @@ export class JournalCopy {
   #version = 0;
   #changed = false;
   #tailVersion = 0;
+
   get head(): CopiedChunk | undefined {
     return this.chunks[0];
   }
