@@ -28,6 +28,7 @@ import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
 import { benchSummaries, FULL_SUMMARIES, SMALL_SUMMARIES } from "./sealed/summaries.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
 import { benchCompact, FULL_COMPACT, SMALL_COMPACT } from "./series/compact.ts";
+import { benchFleet, FULL_FLEET, SMALL_FLEET } from "./series/fleet.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./series/held.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./series/live.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
@@ -41,6 +42,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
   cluster: (_redisUrl, small) => benchCluster(small ? SMALL_CLUSTER : FULL_CLUSTER),
   processes: (redisUrl, small) => benchProcesses(redisUrl, small ? SMALL_PROCESSES : FULL_PROCESSES),
+  fleet: (redisUrl, small) => benchFleet(redisUrl, small ? SMALL_FLEET : FULL_FLEET),
   registry: (redisUrl, small) => benchRegistry(redisUrl, small ? SMALL_REGISTRY : FULL_REGISTRY),
   dashboard: (redisUrl, small) => benchDashboard(redisUrl, small ? SMALL_DASHBOARD : FULL_DASHBOARD),
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),

@@ -4,4 +4,9 @@ const inRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.m
 
 /** The run from which the pages are written. */
 export const RESULT = inRoot("bench/report/results.jsonl");
-export const PAGES = ["README.md", "docs/understand/benchmarks.md", "docs/understand/why-not.md"].map(inRoot);
+export const PAGES = [
+  "README.md",
+  "docs/understand/benchmarks.md",
+  "docs/understand/why-not.md",
+  "docs/structures/series.md",
+].map(inRoot);

@@ -31,6 +31,10 @@ export const VIEWS: Readonly<Record<string, View>> = {
     ...{ rows: { ...latencies, processes: "processes" }, across: "rival" },
     values: { opsPerSecond: "operations per second" },
   },
+  fleet: {
+    ...{ bench: "fleet", title: "Processes that record and ask once a second: bytes that Redis sends for each event" },
+    ...{ rows: { processes: "processes" }, across: "asked", values: { bytesPerEvent: "bytes for each event" } },
+  },
   keys: {
     ...{ bench: "keys", title: "Record on many keys: operations per second" },
     ...{ rows: { what: "", keys: "keys" }, values: { opsPerSecond: "a second", timesFaster: "times `APPEND`" } },

@@ -17,6 +17,8 @@ export interface WindowView {
   stats?(window: FoldedWindow): WindowAggregates;
   /** A copy of the values inside the window, in the order of the journal. */
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column;
+  /** All events that were acknowledged before this time of the server are here. Undefined while the store is unreachable. */
+  readonly asOfMs?: number;
   /** Why a window from `fromMs` may lack events; undefined if it lacks none. */
   degradedBy(fromMs: number): Degraded | undefined;
 }
@@ -65,7 +67,9 @@ export class ExactQueries {
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
       const fold = view.stats?.(window) ?? foldOf(view, query, fromMs, toMs);
-      return statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
+      const stats = statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
+      if (query.maxAgeMs > 0 && view.asOfMs !== undefined) stats.asOfMs = view.asOfMs;
+      return stats;
     };
     const give = (answer: unknown) => {
       const stats = answer as WindowStats;

@@ -10,6 +10,7 @@ import { register } from "../registry/register.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
+  type StatsQuery,
   statsQuery,
   type WindowOptions,
   windowQuery,
@@ -17,6 +18,7 @@ import {
 import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
 import type { Store } from "../store/contract.ts";
 import { tap } from "../structures.ts";
+import { SharedAnswers } from "./answers/shared-answers.ts";
 import { mergedStats, partOf } from "./merged-window.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
 import { QueryCache } from "./queries.ts";
@@ -51,6 +53,7 @@ export class Series {
   readonly #sessions: Beside<SeriesSession>;
   readonly #queries: QueryCache;
   readonly #recordQueries: QueryCache;
+  readonly #shared: SharedAnswers;
 
   constructor(store: Store, name: string, options: SeriesOptions = {}) {
     this.#place = placeOf("Series", store, name);
@@ -62,6 +65,7 @@ export class Series {
     this.#sessions = new Beside(() => new SeriesSession(store, name, this.#settings, time, this.#place));
     this.#queries = new QueryCache(this.retentionMs, "at");
     this.#recordQueries = new QueryCache(this.retentionMs, "now");
+    this.#shared = this.#sharedAnswers();
     this[tap] = (listener) => void this.#settings.written.add(listener);
     register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
   }
@@ -106,10 +110,11 @@ export class Series {
   }
 
   /**
-   * Exact statistics of one window. One small round trip if this process has a copy of the rest of the window; none if `maxAge`
-   * allows an answer from its copy. Otherwise some hundred kB travel, in two or three requests, until a copy costs less (see
-   * `explain`). Both ways agree to the last digit in counts, extrema and percentiles; sum, mean and variance may differ in
-   * rounding. Rejects with TOO_LARGE for a window above `maxResidentBytes` whose chunks are not sealed.
+   * Exact statistics of one window. One small round trip if this process has a copy of the rest of the window. Otherwise some
+   * hundred kB travel, in two or three requests, until a copy costs less (see `explain`). Both ways agree to the last digit in
+   * counts, extrema and percentiles; sum, mean and variance may differ in rounding. With `maxAge` one process computes the
+   * answer, and the others read it in one small round trip, or have it. Rejects with TOO_LARGE for a window above
+   * `maxResidentBytes` whose chunks are not sealed.
    */
   stats<const P extends readonly number[] = DefaultPercentiles>(
     options: StatsOptions<P> = {},
@@ -128,7 +133,27 @@ export class Series {
   }
 
   #stats(options: StatsOptions): Promise<WindowStats> {
-    return this.#askable().exact.stats(this.#queries.of(options));
+    const query = this.#queries.of(options);
+    checkUnaborted(options.signal);
+    const { exact, loop } = this.#askable();
+    // With "local" this process has a copy in any case.
+    const isOwn = query.maxAgeMs === 0 || this.#settings.isLocalOnError || loop.online.view.isYoungFor(query);
+    return isOwn ? exact.stats(query) : this.#shared.stats(query);
+  }
+
+  #sharedAnswers(): SharedAnswers {
+    const { valueType, clock, nan, entropy } = this.#settings;
+    // Processes with other settings have other answers, or an error.
+    const form = [
+      valueType === 1 ? "float64" : "float32",
+      clock === 1 ? "event" : "server",
+      nan === "ignore" ? nan : "nan",
+    ];
+    const own = {
+      compute: (query: StatsQuery) => this.#askable().exact.stats(query),
+      missingReason: (fromMs: number) => this.#sessions.free.loop.online.view.missingReason(fromMs),
+    };
+    return new SharedAnswers(this.#store, `${this.#store.keyOf(this.name)}:answer:${form.join(":")}`, own, entropy);
   }
 
   /** Records one event and returns statistics of a window that includes it, in one round trip. */
@@ -187,12 +212,13 @@ export class Series {
     return this.#place.run("delete", () => {
       const session = this.#sessions.free;
       session.loop.checkOpen();
-      return session.delete();
+      return session.delete().finally(() => this.#shared.forget());
     });
   }
 
   /** Waits for events that are being recorded and frees all memory. The store stays open. */
   async close(): Promise<void> {
+    this.#shared.close();
     await Promise.all(this.#sessions.close().map((session) => untilEnded(session.close())));
   }
 

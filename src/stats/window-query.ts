@@ -12,9 +12,10 @@ export interface WindowOptions {
   /** "right" (default): from < t <= to. "both": from <= t <= to. */
   closed?: Closed | undefined;
   /**
-   * Maximum age of an answer from this process's copy; default 0. No request is sent if this `Series` object requested
-   * its last answer at most this long ago and its copy covers the window. The window then ends at that earlier time
-   * (`to`), so events recorded since are left out.
+   * Maximum age of the answer; default 0. It has all events that were acknowledged this long before the call. The processes
+   * share the answers of `stats`: one of them computes, and the others read some hundred bytes, or nothing if they have a
+   * young answer or a young copy. `values` and `fractionBelow` send no request if the copy of this `Series` object is young enough
+   * and covers the window. The window ends at that earlier time (`to`).
    */
   maxAge?: Duration | undefined;
   /** Aborts the wait. A request that was already sent may still take effect. */
@@ -95,5 +96,5 @@ function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"
   if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
   const atMs = end === "now" || options.at === undefined ? undefined : instantMs("at", options.at);
   const maxAgeMs = options.maxAge === undefined ? 0 : durationMs("maxAge", options.maxAge, 0);
-  return { spanMs, atMs, closed, maxAgeMs, kind: `${spanMs} ${atMs} ${closed}` };
+  return { spanMs, atMs, closed, maxAgeMs, kind: `${spanMs} ${atMs} ${closed} ${maxAgeMs > 0}` };
 }

@@ -5,6 +5,7 @@ import { benchKeys, SMALL_KEYS } from "../../bench/keys.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Report } from "../../bench/runner/report.ts";
 import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
+import { benchFleet, SMALL_FLEET } from "../../bench/series/fleet.ts";
 import { benchProcesses, SMALL_PROCESSES } from "../../bench/series/processes.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -36,6 +37,15 @@ test("processes: one line per rival, and every event of every process is counted
   for (const rate of columnOf(report, "opsPerSecond")) expect(rate).toBeGreaterThan(0);
   // The registry stays: a program of more than 5 s announces what it uses.
   expect((await keysLeft()).filter((key) => !/^(lock:|oriel:\{registry\}:)/.test(key))).toEqual([]);
+});
+
+test("fleet: all processes know all events, with and without shared answers", async () => {
+  const report = await benchFleet(server.url, SMALL_FLEET);
+  expect(report.rows.map(({ asked, events }) => [asked, events])).toEqual([
+    ["alone", 100],
+    ["with maxAge", 100],
+  ]);
+  for (const bytes of columnOf(report, "bytesPerEvent")) expect(bytes).toBeGreaterThan(0);
 });
 
 test("keys: calls of one turn share scripts, and every event is counted", async () => {

@@ -60,7 +60,7 @@ function seriesSubject(name: string, options: SeriesOptions, isSealed = false): 
           stats: () => series.stats(),
           record: () => series.record(1, isEvent ? at() : undefined),
           "record again": () => series.record(2, isEvent ? at() : undefined),
-          "stats from a copy": () => series.stats({ maxAge: 1 }),
+          "stats with maxAge": () => series.stats({ maxAge: 1 }),
           "parts of a chunk": () =>
             placeOf("Series", store, key).run("stats", () =>
               store.run(readParts, `${store.keyOf(key)}:1`, { birth: 1, checksum: 1, parts: [[0, 8]] }),

@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ["async", "generated"],
   stats: ["kernel"],
   journal: ["async", "store", "generated", "kernel", "stats"],
-  series: ["async", "store", "kernel", "stats", "journal", "registry"],
+  series: ["async", "store", "kernel", "stats", "journal", "registry", "generated"],
   lock: ["async", "store", "generated", "registry"],
   semaphore: ["async", "store", "generated", "lock", "registry"],
   "locked-window": ["async", "store", "generated", "kernel", "stats", "lock", "registry"],

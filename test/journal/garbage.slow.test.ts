@@ -122,7 +122,7 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
   ]);
   const calls: Record<string, () => Promise<unknown>> = {
     outlines: () => open().stats({ span: "1m", percentiles: [50, 99] }),
-    cold: () => open().stats({ span: "1m", percentiles: [50, 99], maxAge: 1 }),
+    copy: () => Series.stats([open()], { span: "1m", percentiles: [50, 99] }),
     resident: async () => {
       const held = open();
       await held.stats({ span: "1m" });
@@ -141,7 +141,7 @@ test(`with any bytes under a key of a series, each call answers or is CORRUPT ($
     const which = random.pick([...keys.keys()]);
     let how = "";
     for (const [name, call] of Object.entries(calls)) {
-      if (name === "cold" || random.chance(0.3)) {
+      if (name === "copy" || random.chance(0.3)) {
         for (const [each, bytes] of keys) if (each !== which) await client.set(each, bytes, "PX", 3_600_000);
         how = await spoil(random, which, keys.get(which)!);
       }

@@ -31,7 +31,7 @@ export interface StatsLike {
 export interface SeriesLike {
   readonly name: string;
   readonly retentionMs: number;
-  stats(options: { span: Duration; percentiles: readonly number[] }): Promise<StatsLike>;
+  stats(options: { span: Duration; percentiles: readonly number[]; maxAge: Duration }): Promise<StatsLike>;
   [tap](listener: (values: ArrayLike<number>) => void): void;
 }
 
@@ -43,6 +43,8 @@ export interface SeriesSettings {
 
 const DEFAULT_SPAN_MS = 60_000;
 const DEFAULT_PERCENTILES = [50, 90, 99];
+/** Exporters, dashboards and programs that ask the same question share an answer. Scrapes are rarer. */
+const MAX_AGE_MS = 1000;
 
 /**
  * A histogram of the values that this process records from now on, and exact statistics of the sliding window over all
@@ -112,7 +114,7 @@ export function seriesWindow(
     async collect() {
       const name = names.labelOf(series.name);
       const spanText = spanLabel(durationMs("span", span));
-      const stats = await series.stats({ span, percentiles });
+      const stats = await series.stats({ span, percentiles, maxAge: MAX_AGE_MS });
       const finite = (value: number | undefined, labels = {}): Sample[] =>
         value !== undefined && Number.isFinite(value) ? [{ value, labels: { name, ...labels } }] : [];
       return [

@@ -12,6 +12,7 @@ import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import { valuesInside } from "../../stats/values.ts";
 import { type FoldedWindow, WindowFolds } from "../../stats/window-folds.ts";
+import type { WindowQuery } from "../../stats/window-query.ts";
 import type { Degraded, Fold, WindowAggregates } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
@@ -125,13 +126,17 @@ export class JournalView implements WindowView {
 
   /** Answers from the copy without a request, if the copy is young enough for the query and goes back far enough. */
   answerCached(query: PendingQuery): boolean {
-    const { maxAgeMs } = query.window;
-    if (maxAgeMs === 0 || this.age.ms > maxAgeMs) return false;
-    if (!this.#covers(query)) return false;
+    if (!this.isYoungFor(query.window)) return false;
     this.hold();
     answerAll([query], this, this.nowMs);
     this.release();
     return true;
+  }
+
+  /** The copy is young enough for the query and goes back far enough. */
+  isYoungFor(window: WindowQuery): boolean {
+    const { maxAgeMs } = window;
+    return maxAgeMs > 0 && this.age.ms <= maxAgeMs && this.#covers(window);
   }
 
   /** The part of the windows of these queries that the copy has. */
@@ -145,14 +150,14 @@ export class JournalView implements WindowView {
 
   #shareOf(reachMs: number, queries: readonly AskedQuery[]): number {
     if (this.known === undefined) return 0;
-    if (queries.every((query) => this.#covers(query))) return 1;
+    if (queries.every(({ window }) => this.#covers(window))) return 1;
     return Math.min(1, Math.max(0, (this.nowMs - this.copy.head!.header.createdMs) / reachMs));
   }
 
   /** The copy goes back far enough for the query. */
-  #covers(query: AskedQuery): boolean {
+  #covers(window: WindowQuery): boolean {
     const { head, isFirstKnown: noOlder } = this.copy;
-    return !head || noOlder || !needsOlder(head.header, this.#fromMs(query));
+    return !head || noOlder || !needsOlder(head.header, this.#fromMs({ window }));
   }
 
   async #fail(cause: unknown, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
@@ -191,7 +196,7 @@ export class JournalView implements WindowView {
     return this.#settings.isLocalOnError && isStoreFault(error);
   }
 
-  #fromMs({ window }: AskedQuery): number {
+  #fromMs({ window }: Pick<AskedQuery, "window">): number {
     return (window.atMs ?? this.nowMs) - window.spanMs;
   }
 
@@ -203,6 +208,11 @@ export class JournalView implements WindowView {
   get nowMs(): number {
     const { header, nowMs } = this.#cut!;
     return header ? seriesNowMs(header, nowMs) : nowMs;
+  }
+
+  /** The copy has all events that were acknowledged before this time of the server. */
+  get asOfMs(): number {
+    return this.#cut!.nowMs;
   }
 
   /** The latest time in the copy; -Infinity if it is empty. */

@@ -187,8 +187,7 @@ export class OnlineSession implements Session {
   }
 
   #planOf(queries: readonly AskedQuery[], held: Held): QueryPlanReport["plan"] {
-    // An answer that may be some time old comes from the copy, without a request.
-    if (this.#alwaysCopies || queries.some(({ stats }) => !stats || stats.maxAgeMs > 0)) return "copy";
+    if (this.#alwaysCopies || queries.some(({ stats }) => !stats)) return "copy";
     return this.#plan.choose(held, new Set(queries.map(({ kind }) => kind)).size);
   }
 

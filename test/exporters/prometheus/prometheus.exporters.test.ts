@@ -59,7 +59,9 @@ beforeAll(async () => {
     async () =>
       (await value('sum(oriel_queue_worker_messages_total{event="completed"})')) === 8 &&
       (await value("sum(oriel_drain_events_total)")) === 8 &&
-      (await value('sum(oriel_fleet_queue_messages{state="waiting"})')) === 8,
+      (await value('sum(oriel_fleet_queue_messages{state="waiting"})')) === 8 &&
+      // An answer of a series may be a second old.
+      (await value("sum(oriel_fleet_series_events)")) === 40,
     30_000,
     100,
   );

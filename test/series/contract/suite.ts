@@ -10,6 +10,7 @@ import { deletedSuite } from "./suite-deleted.ts";
 import { policySuite } from "./suite-policies.ts";
 import { refusalSuite } from "./suite-refusals.ts";
 import { sealedSuite } from "./suite-sealed.ts";
+import { sharedSuite } from "./suite-shared.ts";
 
 /** The promises of a series, over one store and one kernel, on a stepped clock. */
 export function windowSuite(name: string, kernel: KernelName, open: () => Promise<OpenStore>): void {
@@ -42,6 +43,7 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     clockSuite(stage);
     refusalSuite(stage);
     sealedSuite(stage);
+    sharedSuite(stage);
     deletedSuite(stage);
   });
 }

@@ -14,7 +14,7 @@ const series = () => new Series(lossy(), "s");
 
 test.each([
   ["stats", () => series().stats()],
-  ["stats from a copy", () => series().stats({ maxAge: 1 })],
+  ["stats with maxAge", () => series().stats({ maxAge: 1 })],
   ["values", () => series().values()],
   ["fractionBelow", () => series().fractionBelow(1)],
   ["Series.stats", () => Series.stats([series(), series()])],

@@ -12,6 +12,7 @@ const SUITES = [
   "journal/twins/sealed-reads.slow",
   "journal/twins/twins.slow",
   "journal/twins/twins-known.slow",
+  "series/answers/twins",
   "limiter/contract/twins",
   "lock/contract/twins",
   "lock/read-write/twins",

@@ -6,9 +6,12 @@ import { type OpenView, setting } from "./view.ts";
 /** Copies of all series that `top` shows together. */
 const MAX_RESIDENT_BYTES = 256 << 20;
 const DEFAULT_RETENTION_MS = 3_600_000;
+/** All who watch `top` share the answers. */
+const MAX_AGE_MS = 1000;
 
 /** Statistics of the last `longestMs`, or of the retention if the registry lists a shorter one. */
-export const seriesView: OpenView = (store, found, { spanMs: longestMs, percentiles, values, clock, retentionMs }) => {
+export const seriesView: OpenView = (store, found, options) => {
+  const { spanMs: longestMs, percentiles, values, clock, retentionMs, isOverview } = options;
   const listedMs = retentionMs ?? setting<number>(found, "retention");
   const spanMs = Math.min(longestMs, retentionMs === undefined ? (listedMs ?? longestMs) : longestMs);
   const series = new Series(store, found.name, {
@@ -19,7 +22,7 @@ export const seriesView: OpenView = (store, found, { spanMs: longestMs, percenti
   });
   return {
     async read() {
-      const stats = await series.stats({ span: spanMs, percentiles });
+      const stats = await series.stats({ span: spanMs, percentiles, maxAge: isOverview ? MAX_AGE_MS : 0 });
       const { count, sum, mean, min, max, std, degraded, degradedBy } = stats;
       const rate = (count * 1000) / spanMs;
       const ranks = percentiles.map((p) => [p, stats.percentiles[p] ?? Number.NaN] as const);

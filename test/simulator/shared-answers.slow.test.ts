@@ -1,0 +1,290 @@
+import { describe, expect, it } from "vitest";
+import { ASKED } from "../../src/generated/layouts/series.ts";
+import type { Asked } from "../../src/series/answers/ask.ts";
+import type { Publication } from "../../src/series/answers/publish.ts";
+import { SharedAnswers } from "../../src/series/answers/shared-answers.ts";
+import { statsQuery } from "../../src/stats/window-query.ts";
+import type { WindowStats } from "../../src/stats/window-stats.ts";
+import type { Keyspace, Operation } from "../../src/store/contract.ts";
+import { CALM, Network, type Weather } from "./world/network.ts";
+import { SimProcess } from "./world/process.ts";
+import { Random } from "./world/random.ts";
+import { SimServer } from "./world/server.ts";
+import { SimStore } from "./world/store.ts";
+import { World } from "./world/world.ts";
+
+const START_MS = 1_700_000_000_000;
+const KEY = "oriel:{s}:answer";
+const FIRST_SEED = Number(process.env.ORIEL_FIRST_SEED ?? 1);
+const SEEDS = Number(process.env.ORIEL_SEEDS ?? 100);
+
+/** Takes a rule out of a step. */
+type Alter = <I, O>(operation: Operation<I, O>) => Operation<I, O>;
+
+interface Asker {
+  readonly process: SimProcess;
+  readonly answers: SharedAnswers;
+  asked: number;
+  computed: number;
+  failed: number;
+  /** How long each answered call took, ms. */
+  readonly waitsMs: number[];
+}
+
+interface FleetOptions {
+  seed: number;
+  weather?: Partial<Weather>;
+  /** How long a process works on an answer. */
+  workMs?: number;
+  alter?: Alter;
+}
+
+/**
+ * Processes that ask one question. Events are acknowledged all the time, and the answer is the time until which it has them all. Law: an
+ * answer has all events that were acknowledged `maxAge` before the call.
+ */
+class Fleet {
+  readonly world = new World(START_MS);
+  readonly server = new SimServer(this.world);
+  readonly random: Random;
+  readonly network: Network;
+  readonly askers: Asker[] = [];
+  /** How far the server's clock was set back, in all: an answer may be older by this. */
+  setBackMs = 0;
+  /** Probability that a process cannot compute. */
+  failing = 0;
+  /** Called when a process begins to compute. */
+  onCompute: (asker: Asker) => void = () => {};
+  readonly #options: FleetOptions;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.random = new Random(options.seed);
+    this.network = new Network(this.world, { ...CALM, ...options.weather }, this.random.fork());
+  }
+
+  start(): Asker {
+    const { world, server, network, random } = this;
+    const { workMs = 5, alter } = this.#options;
+    const process = new SimProcess(world, `p${this.askers.length}`, random);
+    // The lease clock counts the time that a process was frozen.
+    const leaseClock = () => world.nowMs;
+    const store = Object.assign(new SimStore({ world, server, network, process, alter }), { leaseClock });
+    const sleep = (ms: number) => new Promise<void>((resolve) => process.after(Math.ceil(ms), resolve));
+    const own = {
+      missingReason: () => undefined,
+      compute: async (): Promise<WindowStats> => {
+        asker.computed++;
+        this.onCompute(asker);
+        if (random.chance(this.failing)) throw new Error("cannot compute");
+        const count = await store.run(readOf(world), KEY, undefined);
+        await sleep(workMs);
+        return { ...EMPTY, count };
+      },
+    };
+    const timers = {
+      pause: sleep,
+      after(ms: number, run: () => void) {
+        let isOn = true;
+        process.after(Math.ceil(ms), () => isOn && run());
+        return () => {
+          isOn = false;
+        };
+      },
+    };
+    const answers = new SharedAnswers(store, KEY, own, () => random.u32(), timers);
+    const asker: Asker = { process, answers, asked: 0, computed: 0, failed: 0, waitsMs: [] };
+    this.askers.push(asker);
+    return asker;
+  }
+
+  async ask(asker: Asker, maxAgeMs: number): Promise<void> {
+    const { world } = this;
+    const askedMs = world.nowMs;
+    asker.asked++;
+    try {
+      const query = statsQuery({ span: "1m", percentiles: [99], maxAge: maxAgeMs }, 60_000);
+      const { count } = await asker.answers.stats(query);
+      asker.waitsMs.push(world.nowMs - askedMs);
+      // 2 ms for the drift of a process's clock.
+      const lateMs = askedMs - maxAgeMs - this.setBackMs - 2 - count;
+      if (lateMs > 0) world.violation(`${asker.process.name} got an answer that is ${lateMs} ms too old`);
+    } catch {
+      asker.failed++;
+    }
+  }
+
+  /** Each process asks once in `everyMs`, at its own moments. Then all calls may end. */
+  async play(everyMs: number, maxAgeMs: () => number, durationMs: number): Promise<void> {
+    const { world } = this;
+    const untilMs = START_MS + durationMs;
+    for (const asker of this.askers) {
+      const next = () => {
+        if (world.nowMs >= untilMs) return;
+        void this.ask(asker, maxAgeMs());
+        asker.process.after(everyMs, next);
+      };
+      asker.process.after(this.random.int(0, everyMs), next);
+    }
+    await world.run(untilMs + 60_000);
+    for (const { process, asked, failed, waitsMs } of this.askers)
+      if (process.state === "running" && asked > failed + waitsMs.length)
+        world.violation(`${process.name} waits for ever`);
+  }
+
+  get computed(): number {
+    return this.askers.reduce((sum, asker) => sum + asker.computed, 0);
+  }
+
+  get longestWaitMs(): number {
+    return this.askers.reduce((longest, { waitsMs }) => Math.max(longest, ...waitsMs), 0);
+  }
+}
+
+const EMPTY = {
+  ...{ sum: 0, mean: Number.NaN, min: Number.NaN, max: Number.NaN, variance: Number.NaN, std: Number.NaN },
+  ...{ percentiles: { 99: Number.NaN }, from: 0, to: 0, degraded: false },
+};
+
+/** Reads all events: those that were acknowledged before this moment. */
+function readOf(world: World): Operation<undefined, number> {
+  const script = { text: "", sha: "" };
+  const local = () => world.nowMs;
+  return {
+    name: "toy/read",
+    script,
+    arity: 0,
+    keyCount: 1,
+    repeatable: true,
+    encode: () => [],
+    decode: () => 0,
+    local,
+  };
+}
+
+/** A fleet in bad weather: messages are lost, processes die or stand still, clocks jump, the server fails over. */
+async function storm(seed: number, alter?: Alter): Promise<string[]> {
+  const random = new Random(seed);
+  const weather = {
+    lostRequest: random.pick([0, 0.02]),
+    lostReply: random.pick([0, 0.02]),
+    repeated: random.pick([0, 0.05]),
+    repeatedLateMs: 4000,
+    slow: random.pick([0, 0.1]),
+    slowMs: random.pick([50, 2000]),
+  };
+  const fleet = new Fleet({ seed, weather, workMs: random.pick([1, 40, 700]), alter });
+  const { world, server, network } = fleet;
+  fleet.failing = random.pick([0, 0.1, 0.5]);
+  for (let i = 0; i < 8; i++) fleet.start();
+  const ages = random.pick([[1000], [50], [20, 300, 5000]]);
+  const trouble = () => {
+    const { process } = random.pick(fleet.askers);
+    const kind = random.pick(["kill", "pause", "freeze", "back", "forward", "failover", "silent", "refuse"]);
+    if (kind === "kill" && fleet.askers.length < 20) {
+      process.kill();
+      const asker = fleet.start();
+      const next = () => {
+        void fleet.ask(asker, random.pick(ages));
+        if (world.nowMs < START_MS + 20_000) asker.process.after(400, next);
+      };
+      next();
+    } else if (kind === "pause") process.pause();
+    else if (kind === "freeze") process.freeze(random.chance(0.5));
+    else if (kind === "back") {
+      const ms = random.pick([3, 200, 5000]);
+      server.offsetMs -= ms;
+      fleet.setBackMs += ms;
+    } else if (kind === "forward") server.offsetMs += random.pick([3, 200, 5000]);
+    else if (kind === "failover") server.failover(random.int(1, 10));
+    else if (kind === "silent") network.silentUntilMs = world.nowMs + random.int(10, 3000);
+    else network.refusingUntilMs = world.nowMs + random.int(10, 3000);
+    if (process.state === "paused") world.after(random.int(5, 6000), () => process.resume());
+    if (world.nowMs < START_MS + 20_000) world.after(random.int(20, 2000), trouble);
+  };
+  world.after(500, trouble);
+  await fleet.play(random.pick([50, 400]), () => random.pick(ages), 20_000);
+  return world.violations.map((text) => `seed ${seed}: ${text}`);
+}
+
+describe("shared answers", () => {
+  it.each([
+    [64, 60_000],
+    [10_000, 5000],
+  ])("%i processes that ask once a second: only one computes", async (processes, durationMs) => {
+    const fleet = new Fleet({ seed: FIRST_SEED });
+    for (let i = 0; i < processes; i++) fleet.start();
+    await fleet.play(1000, () => 1000, durationMs);
+    expect(fleet.world.violations).toEqual([]);
+    expect(fleet.askers.filter(({ computed }) => computed > 0).length).toBe(1);
+    expect(fleet.computed).toBeLessThanOrEqual(2 + durationMs / 450);
+    expect(fleet.longestWaitMs).toBeLessThan(100);
+  });
+
+  it("another process answers within the maximum age when the one that computes dies", async () => {
+    const fleet = new Fleet({ seed: FIRST_SEED, workMs: 30 });
+    for (let i = 0; i < 20; i++) fleet.start();
+    let kills = 0;
+    fleet.onCompute = ({ process }) => {
+      if (++kills % 4 === 0 && kills < 40) process.kill();
+    };
+    await fleet.play(100, () => 400, 20_000);
+    expect(fleet.world.violations).toEqual([]);
+    expect(fleet.askers.filter(({ process }) => process.state === "dead").length).toBe(9);
+    // A claim of a half, and the work.
+    expect(fleet.longestWaitMs).toBeLessThan(400);
+  });
+
+  it("nothing is computed when nobody asks any more", async () => {
+    const fleet = new Fleet({ seed: FIRST_SEED });
+    for (let i = 0; i < 5; i++) fleet.start();
+    await fleet.play(200, () => 1000, 3000);
+    const { computed } = fleet;
+    await fleet.world.run(fleet.world.nowMs + 3_600_000);
+    expect(fleet.computed).toBe(computed);
+    expect(fleet.server.versions().size).toBe(0);
+  });
+
+  it("no answer is too old and nobody waits for ever, in storms", async () => {
+    const violations: string[] = [];
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) violations.push(...(await storm(seed)));
+    expect(violations).toEqual([]);
+  });
+
+  const FAULTS: [string, string, (local: Operation<never, unknown>["local"]) => Operation<never, unknown>["local"]][] =
+    [
+      [
+        "an answer twice as old is fresh",
+        "series/ask",
+        (local) => (keys, key, input: { maxAgeMs: number }, nowMs) =>
+          local(keys, key, { ...input, maxAgeMs: 2 * input.maxAgeMs } as never, nowMs),
+      ],
+      [
+        "an answer is as young as its publication",
+        "series/publish",
+        (local) => (keys, key, input: Publication, nowMs) =>
+          local(keys, key, { ...input, asOfMs: nowMs } as never, nowMs),
+      ],
+      [
+        "an answer is fresh while the clock is behind it",
+        "series/ask",
+        (local) => (keys, key, input, nowMs) => local(keys, key, input, Math.max(nowMs, START_MS + 4000)),
+      ],
+      [
+        "the others wait for a claim without an end",
+        "series/ask",
+        (local) => (keys: Keyspace, key, input, nowMs) => {
+          const asked = local(keys, key, input, nowMs) as Asked;
+          return asked.status === ASKED.claimed && keys.get(`${key}`)
+            ? { ...asked, status: ASKED.wait, ms: 50 }
+            : asked;
+        },
+      ],
+    ];
+  it.each(FAULTS)("finds the planted fault: %s", async (_name, step, change) => {
+    const alter: Alter = (operation) =>
+      operation.name === step ? { ...operation, local: change(operation.local as never) as never } : operation;
+    for (let seed = 1; seed <= 50; seed++) if ((await storm(seed, alter)).length > 0) return;
+    throw new Error("not found in 50 storms");
+  });
+});
