@@ -112,11 +112,11 @@ function ensurePrometheus() {
 }
 
 function ensurePython() {
-  const packages = () => ["python3", "python3-numpy", "python3-pandas", "python3-bottleneck"];
+  const packages = () => ["python3", "python3-numpy", "python3-pandas", "python3-bottleneck", "python3-redis"];
   ensure({
-    title: "Python with NumPy and pandas",
+    title: "Python with NumPy, pandas and redis-py",
     variable: "ORIEL_PYTHON",
-    find: () => findPython("numpy, pandas, bottleneck"),
+    find: () => findPython("numpy, pandas, bottleneck, redis"),
     packages,
     unpack() {
       if (!unpackPackages("python", packages)) return;

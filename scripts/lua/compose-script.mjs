@@ -41,6 +41,20 @@ export function composeScript(stepFile, replace = {}) {
   };
 }
 
+/**
+ * The text of a function that other programs load themselves, from a file that is no step. It keeps the first line and the comment
+ * below it. `replace` as above.
+ */
+export function composeFunction(file, replace = {}) {
+  const [head] = /^#!lua name=\w+\n(--(?! @).*\n)+/.exec(readFileSync(file, "utf8")) ?? [];
+  if (!head) throw new Error(`${file}: the first line must be #!lua name=<library>, and a comment must follow it`);
+  const rooms = [];
+  const written = withNamedFields(expander(replace, rooms)(readFileSync(file, "utf8").slice(head.length)), rooms);
+  checkLoads(file, written);
+  const text = withNumbers(withoutComments(written));
+  return `${head}${minifyLua(text, namesFor([text]))}\n`;
+}
+
 /** The text of a step's script as it is written, with its includes, for tests that change it. */
 export function readableScript(stepFile) {
   const { first, definitions, eachCall } = expandedScript(stepFile, {});
@@ -78,20 +92,9 @@ function expandedScript(stepFile, replace) {
   if (!isStep(step)) throw new Error(`${stepFile}: local function step(k, a, now) is missing`);
   if (/"TIME"|'TIME'/i.test(step)) throw new Error(`${stepFile}: a step never reads TIME; it is given now`);
 
-  const included = new Set();
   const rooms = [];
-  const expand = (text) =>
-    text.replace(/^-- @include (\S+)$/gm, (_line, wanted) => {
-      const name = wanted === "store/clock" && withoutClock ? "store/no-clock" : wanted;
-      if (included.has(name)) return "";
-      included.add(name);
-      if (name.startsWith("layouts/")) {
-        rooms.push(name.slice("layouts/".length));
-        return layoutLocals(rooms.at(-1));
-      }
-      const text = replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8");
-      return expand(text.replace(/^#!.*\n/, ""));
-    });
+  const noClock = withoutClock ? readFileSync(join(luaFolder, "store", "no-clock.lua"), "utf8") : undefined;
+  const expand = expander(noClock ? { ...replace, "store/clock": noClock } : replace, rooms);
   const written = withNamedFields(
     expand(
       `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
@@ -102,6 +105,23 @@ function expandedScript(stepFile, replace) {
   const definitions = withoutComments(written);
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
   return { first, definitions: withNumbers(definitions), eachCall };
+}
+
+/** Puts texts in the place of includes, each once. Adds the rooms of included layouts to `rooms`. */
+function expander(replace, rooms) {
+  const included = new Set();
+  const expand = (text) =>
+    text.replace(/^-- @include (\S+)$/gm, (_line, name) => {
+      if (included.has(name)) return "";
+      included.add(name);
+      if (name.startsWith("layouts/")) {
+        rooms.push(name.slice("layouts/".length));
+        return layoutLocals(rooms.at(-1));
+      }
+      const text = replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8");
+      return expand(text.replace(/^#!.*\n/, ""));
+    });
+  return expand;
 }
 
 /**

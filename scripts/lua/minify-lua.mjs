@@ -11,7 +11,7 @@ const KEYWORDS = new Set(
 /** Their functions keep their names. */
 const LIBRARIES = new Set(["redis", "string", "math", "table", "struct", "cmsgpack", "bit"]);
 /** Fields that Redis and Lua give or read. */
-const GIVEN_FIELDS = new Set(["err", "ok", "__index"]);
+const GIVEN_FIELDS = new Set(["err", "ok", "__index", "function_name", "callback", "flags"]);
 const OPENING = new Set(["{", "(", "[", "function", "do", "then", "repeat"]);
 /** An `elseif` has a `then` of its own; an `else` stays in the block of the last one. */
 const CLOSING = new Set(["}", ")", "]", "end", "until", "elseif"]);

@@ -6,7 +6,7 @@ import { programs as runtimes } from "../../runtimes/programs.ts";
 
 const SEARCHED = (process.env.PATH ?? "").split(delimiter);
 /** Programs that blocks, or the functions of prelude.sh, may run. */
-const NEEDED = ["node", "npm", "env", "cat", "grep", "mkdir", "basename", "sleep", "curl"];
+const NEEDED = ["node", "npm", "env", "cat", "grep", "mkdir", "basename", "sleep", "tail", "curl"];
 
 export function onPath(name: string): string | undefined {
   return SEARCHED.map((folder) => join(folder, name)).find(existsSync);

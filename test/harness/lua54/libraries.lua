@@ -80,13 +80,16 @@ struct = {
 }
 
 -- bit: 32 bits, signed, from the number's lowest ones -----------------------------------------------------------------
+local function folded(fold, first, ...)
+  local bits = math.tointeger(first) or error("number has no integer representation")
+  for _, each in ipairs({ ... }) do bits = fold(bits, math.tointeger(each)) end
+  bits = bits & 0xffffffff
+  return bits >= 0x80000000 and bits - 0x100000000 or bits
+end
+
 bit = {
-  band = function(first, ...)
-    local bits = math.tointeger(first) or error("number has no integer representation")
-    for _, each in ipairs({ ... }) do bits = bits & math.tointeger(each) end
-    bits = bits & 0xffffffff
-    return bits >= 0x80000000 and bits - 0x100000000 or bits
-  end,
+  band = function(...) return folded(function(a, b) return a & b end, ...) end,
+  bxor = function(...) return folded(function(a, b) return a ~ b end, ...) end,
 }
 
 -- cmsgpack ------------------------------------------------------------------------------------------------------------

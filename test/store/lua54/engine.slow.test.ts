@@ -72,6 +72,7 @@ const SAME = [
   "return string.format('%d %d %d', struct.unpack('<I2I4', struct.pack('<I2I4', 65535, 4294967295)))",
   "return tostring(struct.unpack('<I8', struct.pack('<I8', 2 ^ 60)) == 2 ^ 60)",
   "return bit.band(struct.unpack('B', '\\255'), 6)",
+  "return bit.bxor(struct.unpack('<I4', '\\255\\255\\255\\255'), 6, 2 ^ 31)",
   "return cmsgpack.pack({ 1, -1, 200, 70000, 2 ^ 40, 1.5, 'a', {}, { 1, { 'b' } }, false })",
   "return cmsgpack.pack(string.rep('x', 300)) .. cmsgpack.pack(-200) .. cmsgpack.pack(10 / 2)",
   "return cmsgpack.unpack(cmsgpack.pack({ 1, 'a', -70000, { 'b' }, string.rep('y', 70000) }))",

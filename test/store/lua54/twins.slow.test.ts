@@ -13,6 +13,8 @@ const SUITES = [
   "journal/twins/twins.slow",
   "journal/twins/twins-known.slow",
   "series/answers/twins",
+  "journal/window/parts",
+  "journal/window/window",
   "limiter/contract/twins",
   "lock/contract/twins",
   "lock/read-write/twins",
