@@ -24,6 +24,7 @@ import { environment } from "./runner/environment.ts";
 import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
 import { benchBytes, FULL_BYTES, SMALL_BYTES } from "./sealed/bytes.ts";
+import { benchInside, FULL_INSIDE, SMALL_INSIDE } from "./sealed/inside.ts";
 import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
 import { benchSummaries, FULL_SUMMARIES, SMALL_SUMMARIES } from "./sealed/summaries.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./series/cold.ts";
@@ -50,6 +51,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),
+  inside: (redisUrl, small) => benchInside(redisUrl, small ? SMALL_INSIDE : FULL_INSIDE),
   bytes: (redisUrl, small) => benchBytes(redisUrl, small ? SMALL_BYTES : FULL_BYTES),
   summaries: (redisUrl, small) => benchSummaries(redisUrl, small ? SMALL_SUMMARIES : FULL_SUMMARIES),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Row } from "../../bench/runner/report.ts";
 import { benchBytes, SMALL_BYTES } from "../../bench/sealed/bytes.ts";
+import { benchInside, SMALL_INSIDE } from "../../bench/sealed/inside.ts";
 import { benchSealed, SMALL_SEALED } from "../../bench/sealed/sealed.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -21,6 +22,14 @@ test("sealed chunks: fewer bytes, and an answer from outlines in two requests", 
     expect(row.requests).toBe(2);
     expect(Number(row.bytes)).toBeLessThan(Number(row.events));
   }
+});
+
+test("inside: the function reads less than a process without a copy, and is faster than a sorted set", async () => {
+  const { rows } = await benchInside(server.url, SMALL_INSIDE);
+  const [inside, process, sortedSet] = rows;
+  expect(rows.map(({ by }) => by).slice(0, 2)).toEqual(["oriel_window", "a process without a copy"]);
+  expect(Number(inside!.bytes)).toBeLessThan(Number(process!.bytes) / 10);
+  expect(Number(inside!.serverUs)).toBeLessThan(Number(sortedSet!.serverUs));
 });
 
 test("bytes: sealed chunks take less than each rival that was measured", async () => {
