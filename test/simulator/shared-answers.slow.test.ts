@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ASKED } from "../../src/generated/layouts/series.ts";
-import type { Asked } from "../../src/series/answers/ask.ts";
+import type { Ask } from "../../src/series/answers/ask.ts";
 import type { Publication } from "../../src/series/answers/publish.ts";
 import { SharedAnswers } from "../../src/series/answers/shared-answers.ts";
 import { statsQuery } from "../../src/stats/window-query.ts";
 import type { WindowStats } from "../../src/stats/window-stats.ts";
-import type { Keyspace, Operation } from "../../src/store/contract.ts";
+import type { Operation } from "../../src/store/contract.ts";
 import { CALM, Network, type Weather } from "./world/network.ts";
 import { SimProcess } from "./world/process.ts";
 import { Random } from "./world/random.ts";
@@ -16,7 +15,7 @@ import { World } from "./world/world.ts";
 const START_MS = 1_700_000_000_000;
 const KEY = "oriel:{s}:answer";
 const FIRST_SEED = Number(process.env.ORIEL_FIRST_SEED ?? 1);
-const SEEDS = Number(process.env.ORIEL_SEEDS ?? 100);
+const SEEDS = Number(process.env.ORIEL_SEEDS ?? 40);
 
 /** Takes a rule out of a step. */
 type Alter = <I, O>(operation: Operation<I, O>) => Operation<I, O>;
@@ -251,39 +250,24 @@ describe("shared answers", () => {
     expect(violations).toEqual([]);
   });
 
-  const FAULTS: [string, string, (local: Operation<never, unknown>["local"]) => Operation<never, unknown>["local"]][] =
+  type Change = (input: Publication & Ask, nowMs: number) => [input: object, nowMs: number];
+  const FAULTS: [string, string, Change][] = [
     [
-      [
-        "an answer twice as old is fresh",
-        "series/ask",
-        (local) => (keys, key, input: { maxAgeMs: number }, nowMs) =>
-          local(keys, key, { ...input, maxAgeMs: 2 * input.maxAgeMs } as never, nowMs),
-      ],
-      [
-        "an answer is as young as its publication",
-        "series/publish",
-        (local) => (keys, key, input: Publication, nowMs) =>
-          local(keys, key, { ...input, asOfMs: nowMs } as never, nowMs),
-      ],
-      [
-        "an answer is fresh while the clock is behind it",
-        "series/ask",
-        (local) => (keys, key, input, nowMs) => local(keys, key, input, Math.max(nowMs, START_MS + 4000)),
-      ],
-      [
-        "the others wait for a claim without an end",
-        "series/ask",
-        (local) => (keys: Keyspace, key, input, nowMs) => {
-          const asked = local(keys, key, input, nowMs) as Asked;
-          return asked.status === ASKED.claimed && keys.get(`${key}`)
-            ? { ...asked, status: ASKED.wait, ms: 50 }
-            : asked;
-        },
-      ],
-    ];
+      "an answer is as young as its publication",
+      "series/publish",
+      (input, nowMs) => [{ ...input, asOfMs: nowMs }, nowMs],
+    ],
+    ["the age of answers stands still", "series/ask", (input) => [input, START_MS]],
+  ];
   it.each(FAULTS)("finds the planted fault: %s", async (_name, step, change) => {
-    const alter: Alter = (operation) =>
-      operation.name === step ? { ...operation, local: change(operation.local as never) as never } : operation;
+    const alter: Alter = (operation) => {
+      if (operation.name !== step) return operation;
+      const local: typeof operation.local = (keys, key, input, nowMs) => {
+        const [changed, atMs] = change(input as Publication & Ask, nowMs);
+        return operation.local(keys, key, changed as typeof input, atMs);
+      };
+      return { ...operation, local };
+    };
     for (let seed = 1; seed <= 50; seed++) if ((await storm(seed, alter)).length > 0) return;
     throw new Error("not found in 50 storms");
   });
