@@ -28,7 +28,7 @@ export async function fill(raw: Redis, key: string, column: Float32Array, batch:
   for (let from = 0; from < column.length; from += batch) {
     nowMs = endMs - column.length + from;
     const frames = [encodeFrame(1, ++sequence, column.subarray(from, from + batch))];
-    const input = { valueType: 0, clock: 0, retentionMs: 7_200_000, voidAfterMs: nowMs + 10_000, birth: 7, frames };
+    const input = { valueType: 0, clock: 0, retentionMs: 10_800_000, voidAfterMs: nowMs + 10_000, birth: 7, frames };
     const { status, header, length } = await memory.run(append, key, { ...input, known: "none" });
     if (status !== STATUS.done) throw new Error(`an append was answered with ${status}`);
     since += Math.min(batch, column.length - from);

@@ -109,7 +109,7 @@ function waysOf(raw: Redis, store: Store, { fromMs, toMs }: Window): Record<stri
     oriel_window: async () => asked(await raw.call("FCALL_RO", "oriel_window", "1", store.keyOf(NAME), spanMs, toMs)),
     "a process without a copy": async () => {
       const counting = countingStore(store);
-      const series = new Series(counting.store, NAME, { retention: "2h" });
+      const series = new Series(counting.store, NAME, { retention: "3h" });
       const { count, sum, min, max } = await series.stats({ span: spanMs, at: toMs, percentiles: [] });
       await series.close();
       return { count, sum, min, max, bytes: counting.bytes() };
