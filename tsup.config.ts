@@ -2,8 +2,8 @@ import type { Plugin } from "esbuild";
 import { defineConfig, type Options } from "tsup";
 
 /**
- * Replaces the import of the store and of the kernels in the entries of structures by a name that `imports` of package.json
- * resolves for each runtime. One file of an entry therefore serves all runtimes.
+ * Replaces imports by a name that `imports` of package.json resolves for each runtime: of the store and of the kernels in the
+ * entries of structures, and of the upkeep of a series. One file therefore serves all runtimes.
  */
 const byRuntime: Plugin = {
   name: "by runtime",
@@ -12,6 +12,7 @@ const byRuntime: Plugin = {
       onResolve({ filter }, (from) => (importer.test(from.importer) ? { path, external: true } : undefined));
     leave(/\/store\/redis\/redis\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store");
     leave(/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#kernels");
+    leave(/\/upkeep\.ts$/, /\/series\/session\//, "#upkeep");
   },
 };
 
@@ -31,7 +32,11 @@ const structures = {
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
   ...files("src/runtimes", "series", "metrics", "fleet", "dashboard"),
 };
-const parts = { ...files("src/store/redis", "redis", "redis-edge"), ...files("src/kernel", "built-in") };
+const parts = {
+  ...files("src/store/redis", "redis", "redis-edge"),
+  ...files("src/kernel", "built-in"),
+  ...files("src/series/session", "upkeep"),
+};
 const browser = files("src/runtimes", "browser", "js");
 const edge = files(
   "src/runtimes",
@@ -42,15 +47,21 @@ const edge = files(
   "kernel-edge-light",
   "kernels-workerd",
   "kernels-edge-light",
+  "series-workerd",
+  "no-upkeep",
 );
+// In a file of its own, because gzip looks 32 kB back: 28 kB of Lua in the midst of the code would part it in two.
+const lua = files("src/generated/scripts", "journal");
 
 export default defineConfig([
   {
     // One configuration for all entries, so that they share one copy of the kernel choice.
     ...shared,
-    entry: { ...entries, ...structures, ...parts, ...browser, ...edge },
+    entry: { ...entries, ...structures, ...parts, ...browser, ...edge, ...lua },
     format: ["esm"],
     splitting: true,
+    // Bundles have the values of constants in the place of their names: a minifier looks into one file only.
+    minifySyntax: true,
   },
   {
     ...shared,

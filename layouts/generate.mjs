@@ -48,7 +48,8 @@ export function layoutModule(layout) {
     `${JSON.stringify(values)} as const`,
   ]);
   const numbers = Object.entries(numbersOf(layout)).map(([name, value]) => [name, JSON.stringify(value)]);
-  return [...enums, ...numbers].map(([name, value]) => `export const ${name} = ${value};\n`).join("");
+  // Numbers first: esbuild writes their values in the place of their names only before the first other statement.
+  return [...numbers, ...enums].map(([name, value]) => `export const ${name} = ${value};\n`).join("");
 }
 
 /** The values of enums as Lua's constants: `MODE_GIVE_BACK` for `MODE.giveBack`. */

@@ -1,5 +1,5 @@
 // Compiles assembly/ twice (SIMD and scalar, one source) and assembly/blocks once, and writes the bytes as base64 modules to
-// src/generated.
+// src/generated. Compiles assembly/runs to a file alone.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,6 +18,7 @@ async function compile(config, target, wasm, module) {
     console.error(`${stdout}${stderr}`);
     process.exit(1);
   });
+  if (!module) return;
   const bytes = readFileSync(join(root, wasm));
   writeFileSync(join(generated, module), `export const wasmBase64 =\n  "${bytes.toString("base64")}";\n`);
 }
@@ -28,6 +29,7 @@ const kernels = ["simd", "scalar"].map((target) =>
 await Promise.all([
   ...kernels,
   compile("assembly/blocks/asconfig.json", "blocks", "src/generated/blocks.wasm", "blocks.ts"),
+  compile("assembly/runs/asconfig.json", "simd"),
 ]);
 
 writeFileSync(

@@ -6,7 +6,8 @@ import { encodeFrame } from "../../src/journal/format/frames.ts";
 import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
 import { append } from "../../src/journal/steps/append.ts";
 import { closedKey, rotate } from "../../src/journal/steps/rotate.ts";
-import { activeBlocks } from "../../src/kernel/blocks/choose.ts";
+import { wasmBlocks } from "../../src/kernel/blocks/choose.ts";
+import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/kernel/choose.ts";
 import type { Store } from "../../src/store/contract.ts";
 
@@ -49,7 +50,7 @@ export async function fill(raw: Redis, key: string, column: Float32Array, batch:
 
 /** Seals each closed chunk. */
 export async function seal(store: Store, key: string, { numbers }: Closed): Promise<void> {
-  const sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+  const sealer = new ChunkSealer(store, key, () => ({ codec: wasmBlocks() ?? jsCodec, kernel: activeKernel() }));
   for (const number of numbers)
     if ((await sealer.seal(number)) !== "sealed") throw new Error(`chunk ${number} was not sealed`);
 }

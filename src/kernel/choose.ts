@@ -1,12 +1,12 @@
 import { OrielError, show } from "../errors.ts";
 import { placed } from "../place.ts";
-import type { Kernel, KernelName } from "./contract.ts";
-import { selfTest } from "./self-test.ts";
+import type { Kernel, KernelName, RunKernel } from "./contract.ts";
+import { selfTest, testRuns } from "./self-test.ts";
 
 /** A kernel that an entry provides. `create` compiles it, and throws if the runtime does not support or allow that. */
-export interface KernelCandidate {
+export interface KernelCandidate<K extends RunKernel = Kernel> {
   readonly name: KernelName;
-  create(): Kernel;
+  create(): K;
 }
 
 /** Best first. */
@@ -14,9 +14,14 @@ const PREFERENCE: readonly KernelName[] = ["wasm-simd", "wasm-scalar", "js"];
 
 const candidates = new Map<KernelName, KernelCandidate>();
 let chosen: Kernel | null = null;
+/** `activeKernel` where a kernel is provided. A bundle without one drops that function, and its self-test. */
+let active: (() => Kernel) | undefined;
+const runCandidates = new Map<KernelName, KernelCandidate<RunKernel>>();
+let chosenRuns: RunKernel | undefined;
 
 /** Called by entry files, which know what their runtime can compile. If a name is provided twice, the first counts. */
 export function provideKernels(offered: readonly KernelCandidate[]): void {
+  active = activeKernel;
   for (const candidate of offered) if (!candidates.has(candidate.name)) candidates.set(candidate.name, candidate);
 }
 
@@ -29,9 +34,16 @@ export function withKernels<User>(user: User, kernels: readonly KernelCandidate[
   return user;
 }
 
+/** The same for a user that needs a kernel for sorted runs alone. */
+export function withRunKernel<User>(user: User, candidate: KernelCandidate<RunKernel>): User {
+  runCandidates.set(candidate.name, candidate);
+  return user;
+}
+
 /** Replaces the active kernel. If the candidate fails, throws KERNEL and changes nothing. */
 export function useKernel(candidate: KernelCandidate): void {
-  chosen = started(candidate);
+  chosen = started(candidate, selfTest);
+  active = activeKernel;
   candidates.set(candidate.name, candidate);
 }
 
@@ -40,24 +52,35 @@ export function useKernel(candidate: KernelCandidate): void {
  * passes its self-test. Throws KERNEL if the named one fails, or if none works.
  */
 export function activeKernel(): Kernel {
-  if (chosen === null) {
-    const named = nameFromEnvironment();
-    chosen = named === undefined ? firstThatWorks() : create(named);
-  }
+  chosen ??= choose(candidates, selfTest);
   return chosen;
+}
+
+/** The active kernel; where only one for sorted runs is provided, that one. Throws as `activeKernel` does. */
+export function runKernel(): RunKernel {
+  if (active) return active();
+  chosenRuns ??= choose(runCandidates, testRuns);
+  return chosenRuns;
 }
 
 /** Sets the active kernel; null: the next use chooses again. If it fails, throws KERNEL and changes nothing. */
 export function forceKernel(name: KernelName | null): void {
-  chosen = placed("forceKernel", () => (name === null ? null : create(name)));
+  chosen = placed("forceKernel", () => (name === null ? null : create(candidates, name, selfTest)));
 }
 
-function firstThatWorks(): Kernel {
+type Candidates<K extends RunKernel> = ReadonlyMap<KernelName, KernelCandidate<K>>;
+
+function choose<K extends RunKernel>(from: Candidates<K>, test: (kernel: K) => void): K {
+  const named = nameFromEnvironment();
+  return named === undefined ? firstThatWorks(from, test) : create(from, named, test);
+}
+
+function firstThatWorks<K extends RunKernel>(from: Candidates<K>, test: (kernel: K) => void): K {
   const reasons: string[] = [];
   for (const name of PREFERENCE) {
-    if (!candidates.has(name)) continue;
+    if (!from.has(name)) continue;
     try {
-      return create(name);
+      return create(from, name, test);
     } catch (error) {
       reasons.push((error as Error).message);
     }
@@ -70,19 +93,19 @@ function firstThatWorks(): Kernel {
   );
 }
 
-function create(name: string): Kernel {
-  const candidate = candidates.get(name as KernelName);
+function create<K extends RunKernel>(from: Candidates<K>, name: string, test: (kernel: K) => void): K {
+  const candidate = from.get(name as KernelName);
   if (candidate === undefined) {
-    const known = [...candidates.keys()].join(", ") || "none";
+    const known = [...from.keys()].join(", ") || "none";
     throw new OrielError("KERNEL", `kernel ${show(name)} is not available; provided here: ${known}`);
   }
-  return started(candidate);
+  return started(candidate, test);
 }
 
-function started(candidate: KernelCandidate): Kernel {
+function started<K extends RunKernel>(candidate: KernelCandidate<K>, test: (kernel: K) => void): K {
   try {
     const kernel = candidate.create();
-    selfTest(kernel);
+    test(kernel);
     return kernel;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

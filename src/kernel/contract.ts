@@ -173,3 +173,6 @@ export interface Kernel {
   /** An empty memory for wavelet matrices. */
   wavelet(): Wavelet;
 }
+
+/** The part of a kernel that sorted runs need. In a Worker, `Series` has a module with nothing else. */
+export type RunKernel = Pick<Kernel, "name" | "summary" | "sort">;

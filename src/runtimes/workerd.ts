@@ -1,7 +1,8 @@
 // Entry `oriel` for Cloudflare Workers. It opens no TCP connection itself.
 import * as api from "../entries/api.ts";
-import { withKernels } from "../kernel/choose.ts";
+import { withKernels, withRunKernel } from "../kernel/choose.ts";
 import { kernels } from "./kernels-workerd.ts";
+import { runs } from "./runs-workerd.ts";
 
 export * from "../entries/api.ts";
 export { redisStore } from "../store/redis/redis-edge.ts";
@@ -15,4 +16,4 @@ export const recordHistory = /* @__PURE__ */ withKernels(api.recordHistory, kern
 export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kernels);
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);
-export const Series = /* @__PURE__ */ withKernels(api.Series, kernels);
+export const Series = /* @__PURE__ */ withRunKernel(api.Series, runs);

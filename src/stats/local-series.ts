@@ -12,10 +12,11 @@ import {
 } from "./live/percentile-queries.ts";
 import { type LocalSeriesOptions, localSeriesSettings } from "./local-series-options.ts";
 import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
+import { PackedEvents } from "./segments/packed-events.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
 import { Segments } from "./segments/segments.ts";
 import { checkedColumn, timesOf, valuesInside } from "./values.ts";
-import type { IndexLimits } from "./wavelet/window-index.ts";
+import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
 import { type FoldedWindow, WindowFolds } from "./window-folds.ts";
 import {
   type DefaultPercentiles,
@@ -70,8 +71,8 @@ export class LocalSeries {
     this.#valueType = values === "float64" ? 1 : 0;
     this.#maxBytes = maxBytes;
     this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
-    this.#events = new Segments(this.#valueType, undefined, compact);
-    this.#folds = new WindowFolds(indexLimits);
+    this.#events = new Segments(this.#valueType, undefined, compact ? PackedEvents : undefined);
+    this.#folds = new WindowFolds(new WindowIndex(indexLimits));
     this.#nan = nan;
     this.#clock = clock;
     this.#live = new PercentileQueries(this.#retentionMs, nan, liveLimits);

@@ -1,7 +1,7 @@
 import type { Closed } from "../time.ts";
 import type { Segment } from "./segments/segment.ts";
 import { WindowCache } from "./segments/segments.ts";
-import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
+import type { WindowIndex } from "./wavelet/window-index.ts";
 import { Fold, type WindowAggregates } from "./window-stats.ts";
 
 /** Segments in the order of arrival. The version changes with the list and when a segment is closed. */
@@ -24,17 +24,18 @@ export interface FoldedWindow {
  */
 export class WindowFolds {
   readonly #cache = new WindowCache();
-  readonly #index: WindowIndex;
+  readonly #index: WindowIndex | undefined;
 
-  constructor(limits?: IndexLimits) {
-    this.#index = new WindowIndex(limits);
+  constructor(index: WindowIndex | undefined) {
+    this.#index = index;
   }
 
   /** `roomBytes`: memory that an index may use. */
   stats(events: SegmentList, window: FoldedWindow, roomBytes: number): WindowAggregates {
     const { fromMs, toMs, closed, endsNow } = window;
     if (endsNow && this.#cache.has(toMs - fromMs, closed)) return this.runs(events, window);
-    return this.#index.fold(events.list, events.version, fromMs, toMs, closed, roomBytes) ?? this.runs(events, window);
+    const indexed = this.#index?.fold(events.list, events.version, fromMs, toMs, closed, roomBytes);
+    return indexed ?? this.runs(events, window);
   }
 
   /** The fold of the window's sorted runs. */
@@ -47,18 +48,18 @@ export class WindowFolds {
 
   /** Memory of the index. */
   get sizeBytes(): number {
-    return this.#index.sizeBytes;
+    return this.#index?.sizeBytes ?? 0;
   }
 
   /** Drops everything. */
   clear(): void {
     this.#cache.clear();
-    this.#index.clear();
+    this.#index?.clear();
   }
 
   /** Call it after segments were dropped. */
   release(): void {
     this.#cache.clear();
-    this.#index.release();
+    this.#index?.release();
   }
 }

@@ -73,13 +73,15 @@ const externals = ({ metafile }: Bundle) =>
   );
 
 const WASM = { workerd: ["./kernels.simd.wasm"], "edge-light": ["./kernels.simd.wasm?module"], browser: [] };
+/** `Series` has a smaller module in Workers. */
+const ALL_WASM = { ...WASM, workerd: ["./runs.simd.wasm", ...WASM.workerd] };
 
 describe("the content of a bundle", () => {
   it.each(Object.keys(WASM) as (keyof typeof WASM)[])(
     "every export of oriel, for %s: no client, no built-in",
     async (runtime) => {
       const all = await bundle(`export * from "oriel"`, CONDITIONS[runtime]);
-      expect(externals(all)).toEqual(WASM[runtime]);
+      expect(externals(all)).toEqual(ALL_WASM[runtime]);
       expect(all.text.includes("AGFzbQ")).toBe(runtime === "browser");
       expect(all.text).not.toMatch(/\brequire\(/);
     },
@@ -118,6 +120,18 @@ describe("the content of a bundle", () => {
   );
 });
 
+describe("a process that stays", () => {
+  it.each(["oriel", "oriel/series", "oriel/fleet"])("seals the chunks of %s, and a Worker does not", async (name) => {
+    const seals = async (conditions: string[]) => {
+      const { text } = await bundle(`export * from "${name}"`, conditions);
+      return text.includes('"journal/seal"');
+    };
+    expect(await seals(CONDITIONS.workerd)).toBe(false);
+    for (const conditions of [["node"], CONDITIONS.browser, CONDITIONS["edge-light"], CONDITIONS.deno])
+      expect(await seals(conditions)).toBe(true);
+  });
+});
+
 describe("each export of oriel by itself", () => {
   it.each(Object.keys(CONDITIONS) as Runtime[])("for %s: has kernels only if it computes", async (runtime) => {
     const computing: string[] = [];
@@ -140,7 +154,7 @@ describe("the entry of one structure", () => {
     for (const runtime of ["workerd", "edge-light", "browser"] as const) {
       const all = await bundle(`export * from "oriel/${name}"`, CONDITIONS[runtime]);
       const computes = ["series", "metrics", "fleet"].includes(name);
-      expect(externals(all)).toEqual(computes ? WASM[runtime] : []);
+      expect(externals(all)).toEqual(computes ? (name === "series" ? ALL_WASM : WASM)[runtime] : []);
       expect(all.text.includes("AGFzbQ")).toBe(computes && runtime === "browser");
     }
   });
@@ -188,9 +202,10 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 29_900],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_450],
   ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 16_450],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 93_100],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 100_050],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 106_300],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 60_000],
+  ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 60_000],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 67_100],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 73_200],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_750],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_300],
   ["all", `export * from "oriel"`, "workerd", 236_050],
@@ -215,16 +230,38 @@ describe("the dashboard", () => {
   });
 });
 
+const gzipOf = (file: Buffer) => gzipSync(file, { level: 9 }).length;
+
+/** Adds up a size over a bundle and the modules that it imports. */
+async function sizes(code: string, runtime: Runtime): Promise<(sizeOf: (file: Buffer) => number) => number> {
+  const made = await bundle(code, CONDITIONS[runtime]);
+  const modules = externals(made).map((path) => readFileSync(join(root, "dist", path)));
+  return (sizeOf) => [Buffer.from(made.text), ...modules].reduce((bytes, file) => bytes + sizeOf(file), 0);
+}
+
 describe("the size of a bundle, minified and compressed", () => {
   it.each(BUDGETS)("%s", async (what, code, runtime, gzipBytes) => {
-    const { text, metafile } = await bundle(code, CONDITIONS[runtime]);
-    const files = [Buffer.from(text)];
-    if (externals({ text, metafile }).length > 0) files.push(readFileSync(join(root, "dist", "kernels.simd.wasm")));
-    const sum = (sizeOf: (file: Buffer) => number) => files.reduce((bytes, file) => bytes + sizeOf(file), 0);
-    const gzipped = sum((file) => gzipSync(file, { level: 9 }).length);
+    const sum = await sizes(code, runtime);
+    const gzipped = sum(gzipOf);
     const brotli = sum((file) => brotliCompressSync(file).length);
     console.info(`${what} (${runtime}): ${sum((file) => file.length)} bytes, gzip ${gzipped}, brotli ${brotli}`);
     expect(gzipped).toBeLessThanOrEqual(gzipBytes);
     expect(gzipped).toBeGreaterThan(gzipBytes / 2);
+  });
+
+  const page = readFileSync(join(root, "docs/runtimes/workers.md"), "utf8");
+  const rows = [...page.matchAll(/^\| (`.+`)[^`|]* \| (\d+) kB \|$/gm)].map(
+    ([, imports, kB]) => [imports!, Number(kB)] as const,
+  );
+
+  it("has a row for Series in docs/runtimes/workers.md", () =>
+    expect(rows.map(([imports]) => imports)).toContain("`Series`"));
+
+  it.each(rows)("%s is within 1 kB of the %i kB in docs/runtimes/workers.md", async (imports, kB) => {
+    const words = [...imports.matchAll(/`([\w/]+)`/g)].map(([, word]) => word!);
+    const names = words.filter((word) => !word.includes("/"));
+    const entry = words.find((word) => word.includes("/")) ?? "oriel";
+    const sum = await sizes(`export { ${names.join(", ")} } from "${entry}"`, "workerd");
+    expect(Math.abs(sum(gzipOf) - 1000 * kB)).toBeLessThanOrEqual(1000);
   });
 });

@@ -59,13 +59,14 @@ describe("the built package", () => {
       "LICENSE",
       "dist/THIRD-PARTY-NOTICES.txt",
       "dist/oriel_window.lua",
+      "dist/runs.simd.wasm",
     ];
     const isKnown = (path: string): boolean =>
       named.has(path) ||
       others.includes(path) ||
       /^docs\/(\w+\/)?[\w-]+\.md$/.test(path) ||
       /^docs\/grafana\/(oriel\.json|alerts\.yml)$/.test(path) ||
-      /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store)\.)js$/.test(path) ||
+      /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store|journal)\.)js$/.test(path) ||
       /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
       (path.endsWith(".map") && isKnown(path.slice(0, -4)));
     expect(paths.filter((path) => !isKnown(path))).toEqual([]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { root, type SourceFile, sourceFiles } from "./sources.ts";
 
 /** Generated and outside files that a room may import. */
-const DATA = ["src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
+const DATA = ["kernels.simd.wasm", "kernels.simd.wasm?module", "runs.simd.wasm"].map((name) => `src/runtimes/${name}`);
 /** Files that import modules that some runtimes lack. */
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",

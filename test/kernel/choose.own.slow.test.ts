@@ -75,6 +75,30 @@ describe("the choice of a kernel", () => {
   });
 });
 
+describe("the kernel for sorted runs", () => {
+  const small = { name: "wasm-simd" as const, create: () => ({ ...js.create(), name: "wasm-simd" as const }) };
+
+  test("is the small one where no other is provided, and the active one elsewhere, also later", () => {
+    expect(choose.withRunKernel("user", small)).toBe("user");
+    expect(choose.runKernel().name).toBe("wasm-simd");
+    expect(choose.runKernel()).toBe(choose.runKernel());
+    choose.provideKernels([js]);
+    expect(choose.runKernel()).toBe(choose.activeKernel());
+    expect(choose.runKernel().name).toBe("js");
+  });
+
+  test("is an error if it is missing, or answers wrongly", () => {
+    expect(() => choose.runKernel()).toThrow("no kernel was provided");
+    choose.withRunKernel("user", broken("wasm-simd", { sort: () => {} }));
+    expect(() => choose.runKernel()).toThrow(/no kernel works here: .*sort returned/);
+  });
+
+  test("is the one that a caller starts by init", () => {
+    choose.useKernel(js);
+    expect(choose.runKernel()).toBe(choose.activeKernel());
+  });
+});
+
 describe("a forced kernel", () => {
   test("by the environment", () => {
     process.env.ORIEL_KERNEL = "wasm-scalar";

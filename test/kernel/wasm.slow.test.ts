@@ -4,8 +4,10 @@ import asc from "assemblyscript/asc";
 import { describe, expect, test } from "vitest";
 import { wasmBase64 as scalarBase64 } from "../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../src/generated/kernels.simd.ts";
+import { moduleRuns } from "../../src/kernel/module-kernel.ts";
 import { wasmKernel } from "../../src/kernel/wasm/wasm.ts";
 import { bytesOf, instantiate, type WasmExports } from "../../src/kernel/wasm/wasm-exports.ts";
+import { uniformOf } from "../stats/random.ts";
 
 const MODULES = { simd: simdBase64, scalar: scalarBase64 };
 
@@ -78,6 +80,25 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
       for (const count of [0, 1, 2, 3, 5, 7, 8, 9, 31, 32, 33, 70, 129, 1537, 2049])
         for (const call of callsOf(wasm, wide)) checkGuards(wasm, wide, count, call);
   });
+});
+
+test("the module for sorted runs has no other loops, and gives the bits of the kernel", () => {
+  const bytes = readFileSync("dist/runs.simd.wasm");
+  const names = ["fold32", "fold64", "heapBase", "memory", "sort32", "sort64"];
+  expect(Object.keys(instantiate(bytes)).sort()).toEqual(names);
+  const runs = moduleRuns("wasm-simd", bytes).create();
+  const whole = wasmKernel("wasm-simd", instantiate(bytesOf(simdBase64)));
+  const u = uniformOf(7);
+  for (const Type of [Float32Array, Float64Array])
+    for (const count of [0, 1, 31, 4096, 4097, 70_000, 2_100_000]) {
+      const special = () => [u() - 0.5, -0, 0, Number.NaN, 1 / 0, u() * 1e9][Math.floor(u() * 6)]!;
+      const values = new Type(Array.from({ length: count }, special));
+      const copy = values.slice();
+      expect(runs.summary(values)).toEqual(whole.summary(values));
+      runs.sort(values);
+      whole.sort(copy);
+      expect(Buffer.compare(Buffer.from(values.buffer), Buffer.from(copy.buffer))).toBe(0);
+    }
 });
 
 test("memory grows to the size of a column, up to its bound", () => {

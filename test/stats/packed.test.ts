@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { draw } from "../../bench/distributions.ts";
 import "../../src/entries/index.ts";
 import type { Column } from "../../src/kernel/contract.ts";
+import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
 import { PackedInts } from "../../src/stats/segments/packed-ints.ts";
 import { MAX_IN_SEGMENT, packing, Segment } from "../../src/stats/segments/segment.ts";
 import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
@@ -25,7 +26,7 @@ function closedSegment(events: readonly Event[], valueType: number, isToPack: bo
   const segment = new Segment(valueType);
   for (const { t, value } of events) segment.append(t, value);
   packing.minEvents = 1;
-  segment.close(isToPack);
+  segment.close(isToPack ? PackedEvents : undefined);
   packing.minEvents = minEvents;
   expect(segment.isPacked).toBe(isToPack && events.length > 0);
   return segment;
@@ -163,7 +164,7 @@ describe("a packed segment", () => {
   test("is not made of a few events", () => {
     const segment = new Segment(0);
     for (let i = 0; i < packing.minEvents - 1; i++) segment.append(i, i);
-    segment.close(true);
+    segment.close(PackedEvents);
     expect(segment.isPacked).toBe(false);
   });
 });

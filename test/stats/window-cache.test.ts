@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
+import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
 import { packing } from "../../src/stats/segments/segment.ts";
 import { Segments, WindowCache } from "../../src/stats/segments/segments.ts";
 import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
@@ -74,7 +75,7 @@ describe("moving windows", () => {
         const u = uniformOf(shape.length * 31 + clock.length);
         const valueType = clock === "late" ? 0 : 1;
         const cuts = [7, 300, 900, 100_000].map((most, i) => ({
-          segments: new Segments(valueType, most, i % 2 === 0),
+          segments: new Segments(valueType, most, i % 2 === 0 ? PackedEvents : undefined),
           cache: new WindowCache(),
         }));
         const events: Event[] = [];

@@ -4,6 +4,7 @@ import { forceKernel } from "../../src/entries/kernel.ts";
 import { activeKernel, useKernel } from "../../src/kernel/choose.ts";
 import { js } from "../../src/kernel/js/js.ts";
 import { METHODS } from "../../src/kernel/percentile/percentile.ts";
+import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
 import { Segments } from "../../src/stats/segments/segments.ts";
 import { WindowIndex } from "../../src/stats/wavelet/window-index.ts";
 import { Fold, statsOf, type WindowAggregates, type WindowStats } from "../../src/stats/window-stats.ts";
@@ -61,7 +62,7 @@ describe.each([
       test(`answers like sorted runs and brute force; values ${shape}, times ${clock}, seed ${SEED}`, () => {
         forceKernel(form);
         const u = uniformOf(SEED + 31 * shape.length + clock.length);
-        const segments = new Segments(0, 3000, segmentsAre === "packed");
+        const segments = new Segments(0, 3000, segmentsAre === "packed" ? PackedEvents : undefined);
         const index = new WindowIndex(LIMITS);
         let events: Event[] = [];
         let nowMs = 1e12;

@@ -1,4 +1,5 @@
 import { activeBlocks } from "../../kernel/blocks/choose.ts";
+import type { PackedEvents } from "../../stats/segments/packed-events.ts";
 import { bytesPerEvent, type Segment } from "../../stats/segments/segment.ts";
 import { Segments } from "../../stats/segments/segments.ts";
 import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
@@ -93,8 +94,8 @@ export class JournalCopy {
   }
 
   /** Packs one segment, 16 384 events at most. Returns false if all closed ones are packed. Cost: about 0.1 us an event. */
-  packNext(): boolean {
-    if (!this.chunks.some(({ events }) => events.packNext())) return false;
+  packNext(Packed: typeof PackedEvents): boolean {
+    if (!this.chunks.some(({ events }) => events.packNext(Packed))) return false;
     this.#changed = true;
     return true;
   }

@@ -1,7 +1,7 @@
 import { GROUP, MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import { decodeGroups } from "../../kernel/blocks/block.ts";
-import type { BlockCodec } from "../../kernel/blocks/contract.ts";
-import { activeKernel } from "../../kernel/choose.ts";
+import type { BlockDecoder } from "../../kernel/blocks/contract.ts";
+import { runKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { sortedColumn } from "../../stats/live/value-range.ts";
 import { lowerBound, upperBound } from "../../stats/runs/run.ts";
@@ -94,7 +94,7 @@ export class RankSearch {
   }
 
   /** Adds groups that have arrived. Throws CORRUPT. */
-  addGroups(codec: BlockCodec, block: OutlinedBlock, groups: Groups, body: Uint8Array): void {
+  addGroups(codec: BlockDecoder, block: OutlinedBlock, groups: Groups, body: Uint8Array): void {
     const { head, headBytes } = block;
     const { first, last, from, length } = groups;
     const values = decodeGroups(codec, head, headBytes, body, first, last);
@@ -126,7 +126,7 @@ export class RankSearch {
     }
     if (from < below || to >= below + count) return undefined;
     const sorted = inside!.subarray(0, count);
-    activeKernel().sort(sorted);
+    runKernel().sort(sorted);
     return sorted.subarray(from - below, to - below + 1);
   }
 

@@ -2,7 +2,7 @@ import { OrielError } from "../../errors.ts";
 import { MAX_IN_BLOCK } from "../../generated/layouts/block.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import { decodeValues } from "../../kernel/blocks/block.ts";
-import type { BlockCodec, BlockHead, SomeParts } from "../../kernel/blocks/contract.ts";
+import type { BlockDecoder, BlockHead, SomeParts } from "../../kernel/blocks/contract.ts";
 import { decodeTimes } from "../../kernel/blocks/times.ts";
 import { readTotals } from "../../kernel/blocks/totals.ts";
 import type { Column } from "../../kernel/contract.ts";
@@ -67,7 +67,7 @@ export class SealedChunk {
    * Yields each block: at most 1024 events in the order of the journal. The columns are valid until the next block is asked for.
    * Throws DamagedChunk. Cost: 4 to 10 ns an event.
    */
-  *decode(codec: BlockCodec): Generator<DecodedBlock, void> {
+  *decode(codec: BlockDecoder): Generator<DecodedBlock, void> {
     const isWide = this.header.valueType === 1;
     const times = new Float64Array(MAX_IN_BLOCK);
     const values = isWide ? new Float64Array(MAX_IN_BLOCK) : new Float32Array(MAX_IN_BLOCK);

@@ -1,7 +1,7 @@
 import { argumentError } from "../../errors.ts";
 import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER, TIMING, TOTALS_BYTES } from "../../generated/layouts/block.ts";
 import type { Column, Kernel } from "../contract.ts";
-import type { BlockCodec, BlockHead, BlockParts, EncodedValues, Outline, SomeParts } from "./contract.ts";
+import type { BlockCodec, BlockDecoder, BlockHead, BlockParts, EncodedValues, Outline, SomeParts } from "./contract.ts";
 import { checkLength, damaged, writeHead } from "./head.ts";
 import { writeLeast } from "./js/decode.ts";
 import { decodeSamples, groupsOf, writePlaces } from "./js/ladder.ts";
@@ -94,7 +94,7 @@ export function partsOf(block: Uint8Array, head: BlockHead): BlockParts {
 }
 
 /** Writes the values in order of arrival to `out`, or in ascending order of their bits without `parts.order`. Throws CORRUPT. */
-export function decodeValues(codec: BlockCodec, head: BlockHead, parts: SomeParts, out: Column): void {
+export function decodeValues(codec: BlockDecoder, head: BlockHead, parts: SomeParts, out: Column): void {
   const { head: bytes, body, order } = parts;
   checkLength("head", bytes, head.headBytes);
   if (!body || body.length !== head.bodyBytes)
@@ -139,7 +139,7 @@ export function outlineOf(head: BlockHead, bytes: Uint8Array): Outline {
 
 /** The regular values of groups `first` to `last` - 1, ascending. `body`: the bytes of these groups alone. Throws CORRUPT. */
 export function decodeGroups(
-  codec: BlockCodec,
+  codec: BlockDecoder,
   head: BlockHead,
   bytes: Uint8Array,
   body: Uint8Array,

@@ -1,6 +1,6 @@
-import { activeKernel } from "../choose.ts";
-import type { BlockCodec } from "./contract.ts";
-import { jsCodec } from "./js/js-codec.ts";
+import { runKernel } from "../choose.ts";
+import type { BlockCodec, BlockDecoder } from "./contract.ts";
+import { jsDecoder } from "./js/decode.ts";
 
 let create: (() => BlockCodec) | undefined;
 let started: BlockCodec | undefined;
@@ -19,21 +19,18 @@ export function withBlocks<User>(user: User, codec: (() => BlockCodec) | undefin
   return user;
 }
 
-/**
- * The codec of blocks: in WebAssembly if it was provided, the active kernel uses SIMD, and the module starts here; else in
- * JavaScript. The first call starts it.
- */
-export function activeBlocks(): BlockCodec {
-  if (!create || activeKernel().name !== "wasm-simd") return jsCodec;
-  started ??= startedOrJs(create);
+/** The codec of blocks in WebAssembly, if it was provided, the active kernel uses SIMD, and it starts here. The first call starts it. */
+export function wasmBlocks(): BlockCodec | undefined {
+  if (!create || runKernel().name !== "wasm-simd") return undefined;
+  try {
+    started ??= create();
+  } catch {
+    create = undefined; // The runtime allows no compilation here.
+  }
   return started;
 }
 
-function startedOrJs(codec: () => BlockCodec): BlockCodec {
-  try {
-    return codec();
-  } catch {
-    // The runtime allows no compilation here.
-    return jsCodec;
-  }
+/** Decodes blocks: in WebAssembly, else in JavaScript. */
+export function activeBlocks(): BlockDecoder {
+  return wasmBlocks() ?? jsDecoder;
 }

@@ -79,20 +79,24 @@ export interface Outline {
 /** A block of which some parts are there. */
 export type SomeParts = Pick<BlockParts, "head"> & Partial<BlockParts>;
 
-/** The loops over values, in one of two forms. Both write the same bytes. They answer damaged bytes with false or undefined. */
-export interface BlockCodec {
+/** The loops that read values, in one of two forms. They answer damaged bytes with false or undefined. */
+export interface BlockDecoder {
   readonly name: "wasm-simd" | "js";
-  /** Encodes 1 to 1024 values, never in the raw form. */
-  encode(values: Column): EncodedValues;
   /** Writes the regular values of groups `first` to `last` - 1 to `out`, ascending. `body`: these groups and nothing else. */
   decodeGroups(head: BlockHead, bytes: Uint8Array, body: Uint8Array, first: number, last: number, out: Column): boolean;
   /** Writes all values to `out`, in order of arrival, or without `order` ascending, exceptions last. `bytes`: those of the head. */
   decode(head: BlockHead, bytes: Uint8Array, body: Uint8Array, order: Uint8Array | undefined, out: Column): boolean;
-  /** Encodes 1 to 1024 times. */
-  encodeTimes(times: Float64Array): EncodedTimes;
   /**
    * Writes the times of events to `out`. Returns their number (above that of the head if the runs are too long), or -1 if `bytes` have
    * another length.
    */
   decodeTimes(head: BlockHead, earliestMs: number, bytes: Uint8Array, out: Float64Array): number;
+}
+
+/** The loops over values. Both forms write the same bytes. */
+export interface BlockCodec extends BlockDecoder {
+  /** Encodes 1 to 1024 values, never in the raw form. */
+  encode(values: Column): EncodedValues;
+  /** Encodes 1 to 1024 times. */
+  encodeTimes(times: Float64Array): EncodedTimes;
 }

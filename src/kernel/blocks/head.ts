@@ -2,8 +2,8 @@ import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/block.ts";
 import { FORM, MAX_IN_BLOCK, ORDER, TIMING } from "../../generated/layouts/block.ts";
 import type { BlockHead } from "./contract.ts";
+import { shuffleBytes } from "./js/arrange.ts";
 import { bitsOf } from "./js/bits.ts";
-import { shuffleBytes } from "./js/order.ts";
 
 const MAX_DECIMALS = 15;
 const MAX_SHIFT = 32;

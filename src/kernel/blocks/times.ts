@@ -1,10 +1,10 @@
 import { RUNS_BYTES, TIMES_BYTES, TIMING } from "../../generated/layouts/block.ts";
-import type { BlockCodec, BlockHead } from "./contract.ts";
+import type { BlockDecoder, BlockHead } from "./contract.ts";
 import { damaged } from "./head.ts";
 
 /** Writes the times of a block's events to `out`. `earliestMs`: of its totals. Throws CORRUPT. */
 export function decodeTimes(
-  codec: BlockCodec,
+  codec: BlockDecoder,
   head: BlockHead,
   earliestMs: number,
   bytes: Uint8Array,

@@ -4,7 +4,7 @@ import { Merge } from "./merge.ts";
 import type { Passes } from "./passes.ts";
 
 /** The summary of a column, in one pass over its blocks. A few blocks are read twice; see assembly/sums/fold.ts. */
-export function summarize<H>(passes: Passes<H>, values: Column): Summary {
+export function summarize<H>(passes: Pick<Passes<H>, "hold" | "fold">, values: Column): Summary {
   const merge = new Merge();
   passes.fold(passes.hold(values), Number.NaN, (block) => merge.add(block));
   return merge.summary ?? scaled(values);

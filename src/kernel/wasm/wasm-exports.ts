@@ -2,14 +2,20 @@ import { bytesOfBase64 } from "../../base64.ts";
 import type { Wavelet } from "../contract.ts";
 import type { LinearMemory } from "./wasm-memory.ts";
 
-/** The exports of assembly/index.ts. Addresses are in bytes. Functions for f64 end in 64, those for f32 in 32. */
-export interface WasmExports {
+/** The exports of assembly/runs. Addresses are in bytes. Functions for f64 end in 64, those for f32 in 32. */
+export interface RunExports {
   memory: LinearMemory;
   heapBase(): number;
-  /** 16 with vectors, 8 without. */
-  vectorBytes(): number;
   fold32(from: number, count: number, about: number, records: number, scratch: number): number;
   fold64(from: number, count: number, about: number, records: number, scratch: number): number;
+  sort32(from: number, count: number, scratch: number, histograms: number): void;
+  sort64(from: number, count: number, scratch: number, histograms: number): void;
+}
+
+/** The exports of assembly/index.ts. */
+export interface WasmExports extends RunExports {
+  /** 16 with vectors, 8 without. */
+  vectorBytes(): number;
   mask32(times: number, values: number, count: number, bounds: number, out: number): number;
   mask64(times: number, values: number, count: number, bounds: number, out: number): number;
   census32(from: number, count: number, out: number): void;
@@ -18,8 +24,6 @@ export interface WasmExports {
   pairwiseSum64(from: number, count: number): number;
   deviations32(from: number, count: number, mean: number, out: number): void;
   deviations64(from: number, count: number, mean: number, out: number): void;
-  sort32(from: number, count: number, scratch: number, histograms: number): void;
-  sort64(from: number, count: number, scratch: number, histograms: number): void;
   collect32(from: number, count: number, first: number, last: number, out: number, tally: number): number;
   collect64(from: number, count: number, first: number, last: number, out: number, tally: number): number;
   sample32(from: number, count: number, seed: number, size: number, out: number): void;

@@ -2,15 +2,7 @@ import type { Source } from "../contract.ts";
 import type { Stream } from "../passes/passes.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
-
-/** A column in linear memory: `count` values from byte `address`. */
-export interface Held {
-  address: number;
-  count: number;
-  wide: boolean;
-  /** First free byte after the column. Default: the end of the column. */
-  free?: number;
-}
+import type { Held } from "./wasm-runs.ts";
 
 const BLOCK = 4096;
 const PIECE_BYTES = 65_536;

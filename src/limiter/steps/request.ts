@@ -54,7 +54,7 @@ export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
 type LocalForm = Step<DecideRequest, DecideReply>["local"];
 
 /** The form of the step in this process. Only a bundle with `memoryStore` or `localDecisions` has one. */
-export const localForm = sharedByEqualCopies<{ decide: LocalForm }>("decide", () => ({
+export const localForm = /* @__PURE__ */ sharedByEqualCopies<{ decide: LocalForm }>("decide", () => ({
   decide() {
     throw new OrielError("MISMATCH", NO_LOCAL_FORM);
   },

@@ -22,6 +22,7 @@ import type { SeriesSettings } from "../series-options.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { Held } from "./query-plan.ts";
 import type { CommitFailure } from "./session.ts";
+import { upkeep } from "./upkeep.ts";
 
 /** If the frame names of many producers take more than this share of a copy's bound, the copy is not cached. */
 const MAX_NAMES_SHARE = 0.5;
@@ -38,7 +39,7 @@ export class JournalView implements WindowView {
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  readonly #folds = new WindowFolds();
+  readonly #folds = new WindowFolds(upkeep && new upkeep.WindowIndex());
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
@@ -81,7 +82,7 @@ export class JournalView implements WindowView {
 
   /** Packs a part of the copy, and drops what queries have computed. Returns its size, or undefined if all is packed. */
   packNext(): number | undefined {
-    if (!this.copy.packNext()) return undefined;
+    if (!upkeep || !this.copy.packNext(upkeep.PackedEvents)) return undefined;
     this.#folds.clear();
     return this.copy.sizeBytes;
   }

@@ -2,7 +2,8 @@ import { idleTimeout } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
 import { constants } from "../../journal/format/constants.ts";
 import { ChunkSealer } from "../../journal/sealed/sealer.ts";
-import { activeBlocks } from "../../kernel/blocks/choose.ts";
+import { wasmBlocks } from "../../kernel/blocks/choose.ts";
+import { jsCodec } from "../../kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Store } from "../../store/contract.ts";
 import { warn } from "../../warn.ts";
@@ -31,7 +32,7 @@ export class Sealing {
 
   constructor(store: Store, key: string, entropy: () => number) {
     this.#key = key;
-    this.#sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+    this.#sealer = new ChunkSealer(store, key, () => ({ codec: wasmBlocks() ?? jsCodec, kernel: activeKernel() }));
     this.#entropy = entropy;
   }
 

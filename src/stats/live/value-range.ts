@@ -1,4 +1,4 @@
-import { activeKernel } from "../../kernel/choose.ts";
+import { runKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
 import type { Sorted } from "../runs/run.ts";
 import { selectInRuns } from "../runs/select-runs.ts";
@@ -48,6 +48,6 @@ export function sortedColumn(parts: readonly Column[]): Column {
     column.set(part, at);
     at += part.length;
   }
-  activeKernel().sort(column);
+  runKernel().sort(column);
   return column;
 }

@@ -1,4 +1,4 @@
-import { activeKernel } from "../../kernel/choose.ts";
+import { runKernel } from "../../kernel/choose.ts";
 import { type CachedAggregate, CUT_SLOTS, INTS_PER_CUT, type Run, upperBound } from "./run.ts";
 import { quickselect, selectInRuns } from "./select-runs.ts";
 
@@ -162,7 +162,7 @@ class RankBracket {
     this.#gathered = 0;
     for (const run of aggregate.runs) this.#addRun(run, this.#cut(run, this.#cuts, 0), 0, this.#aggregateCounts);
     this.#aggregateCandidates = scratch.slice(0, this.#gathered);
-    activeKernel().sort(this.#aggregateCandidates);
+    runKernel().sort(this.#aggregateCandidates);
   }
 
   #count(runs: readonly Run[]): void {

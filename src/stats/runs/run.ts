@@ -1,4 +1,4 @@
-import { activeKernel } from "../../kernel/choose.ts";
+import { runKernel } from "../../kernel/choose.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
 
@@ -87,7 +87,7 @@ export class ColumnRun extends Run {
   /** The run of `values`, which are sorted in place. */
   static of(values: Column): ColumnRun {
     const run = new ColumnRun(values);
-    const kernel = activeKernel();
+    const kernel = runKernel();
     run.describe(kernel.summary(values));
     kernel.sort(values);
     return run;

@@ -4,7 +4,7 @@ import { ColumnRun, type Run } from "../runs/run.ts";
 import type { Fold } from "../window-stats.ts";
 import { BlockTree } from "./block-tree.ts";
 import { EventTimes } from "./event-times.ts";
-import { PackedEvents } from "./packed-events.ts";
+import type { PackedEvents } from "./packed-events.ts";
 
 /** Maximum number of events in a segment. Sorting them when the segment is closed takes at most a third of a ms. */
 export const MAX_IN_SEGMENT = 16_384;
@@ -149,11 +149,11 @@ export class Segment {
     }
   }
 
-  /** Ends the segment: frees spare capacity, and computes the sorted run of all events. Packs them if `isToPack`. */
-  close(isToPack = false): void {
+  /** Ends the segment: frees spare capacity, and computes the sorted run of all events. Packs them with `Packed`. */
+  close(Packed?: typeof PackedEvents): void {
     if (this.#closedRun || this.count === 0) return;
     if (this.#capacity > this.count) this.#resize(this.count);
-    if (isToPack && this.count >= packing.minEvents) this.#packed = new PackedEvents(this.values, this.#times);
+    if (Packed && this.count >= packing.minEvents) this.#packed = new Packed(this.values, this.#times);
     this.#closedRun = this.#packed?.run ?? ColumnRun.of(this.values.slice());
     this.dropCaches();
   }
@@ -163,9 +163,9 @@ export class Segment {
   }
 
   /** Packs the events of a closed segment. Returns false if they are packed, or too few. Cost: about 0.1 us an event. */
-  pack(): boolean {
+  pack(Packed: typeof PackedEvents): boolean {
     if (!this.#closedRun || this.#packed || this.count < packing.minEvents) return false;
-    this.#packed = new PackedEvents(this.values, this.#times);
+    this.#packed = new Packed(this.values, this.#times);
     this.#closedRun = this.#packed.run;
     this.dropCaches();
     return true;

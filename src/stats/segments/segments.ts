@@ -4,6 +4,7 @@ import { RankBrackets } from "../runs/brackets.ts";
 import type { Run } from "../runs/run.ts";
 import { CachedAggregate } from "../runs/run.ts";
 import { Fold } from "../window-stats.ts";
+import type { PackedEvents } from "./packed-events.ts";
 import { MAX_IN_SEGMENT, Segment } from "./segment.ts";
 
 /** Events in arrival order, as a list of segments. Only the last one may be open. */
@@ -13,16 +14,19 @@ export class Segments {
   version = 0;
   readonly #valueType: number;
   readonly #maxCount: number;
-  readonly #isPacked: boolean;
+  readonly #Packed: typeof PackedEvents | undefined;
   #open: Segment | undefined;
   #closedCount = 0;
   #closedBytes = 0;
 
-  /** `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. */
-  constructor(valueType: number, maxCount = MAX_IN_SEGMENT, isPacked = false) {
+  /**
+   * `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. `Packed`: packs each segment
+   * when it is closed.
+   */
+  constructor(valueType: number, maxCount = MAX_IN_SEGMENT, Packed?: typeof PackedEvents) {
     this.#valueType = valueType;
     this.#maxCount = maxCount;
-    this.#isPacked = isPacked;
+    this.#Packed = Packed;
   }
 
   get count(): number {
@@ -59,7 +63,7 @@ export class Segments {
   /** Closes the open segment. */
   close(): void {
     if (!this.#open) return;
-    this.#open.close(this.#isPacked);
+    this.#open.close(this.#Packed);
     this.#closedCount += this.#open.count;
     this.#closedBytes += this.#open.sizeBytes;
     this.#open = undefined;
@@ -67,10 +71,10 @@ export class Segments {
   }
 
   /** Packs the first closed segment that is not packed. Returns false if there is none. */
-  packNext(): boolean {
+  packNext(Packed: typeof PackedEvents): boolean {
     for (const segment of this.list) {
       const { sizeBytes } = segment;
-      if (!segment.pack()) continue;
+      if (!segment.pack(Packed)) continue;
       this.#closedBytes += segment.sizeBytes - sizeBytes;
       this.version++;
       return true;

@@ -4,7 +4,7 @@ import type { Argument } from "../contract.ts";
 /** "0", the first of the 64 characters. */
 const FIRST = 48;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-const decoder = new TextDecoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
  * The script for arguments of `asciiArguments`. Its SHA-1 is the script's `asciiSha`, or `lockingSha` with `isLocking`. Then

@@ -9,7 +9,7 @@ export class NotRun extends Error {
   retryAfterMs: number | undefined;
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Throws for text of another length, which `atob` would accept as base64 without padding. */
 function bytesOf(text: string): Uint8Array {

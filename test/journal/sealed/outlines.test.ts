@@ -4,7 +4,8 @@ import { redisStore, Series } from "../../../src/entries/index.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
 import { read } from "../../../src/journal/steps/read.ts";
-import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { wasmBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../../src/kernel/choose.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { countingStore } from "../../harness/counting-store.ts";
@@ -41,7 +42,7 @@ async function filled(name: string, shape: string, values: "float32" | "float64"
   }
   const key = store.keyOf(name);
   const { header } = await store.run(read, key, "header");
-  const sealer = new ChunkSealer(store, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+  const sealer = new ChunkSealer(store, key, () => ({ codec: wasmBlocks() ?? jsCodec, kernel: activeKernel() }));
   for (let number = header!.number - 1; ; number--) {
     const outcome = await sealer.seal(number);
     if (outcome === "missing") {

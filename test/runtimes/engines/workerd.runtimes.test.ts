@@ -1,5 +1,5 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Plugin } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { bundled, temporaryFolder } from "../bundles/bundle.ts";
@@ -21,12 +21,13 @@ const ENTRIES: [Entry, string][] = [
 describe("workerd, through miniflare", () => {
   const folder = temporaryFolder();
   const dist = join(consumer(), "node_modules", "oriel", "dist");
-  copyFileSync(join(dist, "kernels.simd.wasm"), join(folder, "kernels.simd.wasm"));
+  for (const name of ["kernels.simd.wasm", "runs.simd.wasm"]) copyFileSync(join(dist, name), join(folder, name));
 
-  /** The module's file stays a file, beside the worker. */
+  /** The modules' files stay files, beside the worker. */
   const besideWorker: Plugin = {
     name: "wasm",
-    setup: (build) => build.onResolve({ filter: /\.wasm$/ }, () => ({ path: "./kernels.simd.wasm", external: true })),
+    setup: (build) =>
+      build.onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: `./${basename(path)}`, external: true })),
   };
 
   test.each(ENTRIES)("%s", async (entry, kernel) => {
@@ -43,10 +44,25 @@ describe("workerd, through wrangler deploy --dry-run", () => {
   test.each(ENTRIES)("%s", async (entry, kernel) => {
     const main = written(`worker-${entry.replace("/", "-")}.mjs`, mainOf(entry, WORKER, SLIM));
     const script = await deployed(main, folder, { date });
-    const modules = readdirSync(dirname(script)).filter((file) => file.endsWith(".wasm"));
-    expect(modules).toHaveLength(entry === "oriel/js" ? 0 : 1);
+    expect(modulesOf(script)).toHaveLength({ oriel: 2, "oriel/js": 0 }[entry as string] ?? 1);
     // Node's modules change nothing of it.
     for (const report of await answersOf(script, { date, flags: ["nodejs_compat"] })) expectPassed(report, kernel);
+  });
+
+  test("a series has a kernel for sorted runs alone, and answers with it", async () => {
+    const code = `import { memoryStore, Series } from "oriel/series";
+export default {
+  async fetch() {
+    const series = new Series(memoryStore(), "latency");
+    await series.recordMany(Array.from({ length: 20_000 }, (_, i) => i / 4));
+    const { count, sum, p99, max } = await series.recordAndGet(-1, { span: "1m", percentiles: [99] }).then((stats) => ({ ...stats, p99: stats.percentiles[99] }));
+    return Response.json([count, sum, p99, max]);
+  },
+};
+`;
+    const script = await deployed(written("worker-series.mjs", code), folder, { date });
+    expect(readFileSync(script, "utf8").match(/\w+\.simd\.wasm/g)).toEqual(["runs.simd.wasm"]);
+    expect(await answersOf(script, { date })).toEqual([[20_001, 49_997_499, 4949.75, 4999.75]]);
   });
 
   test("a limiter includes no kernels", async () => {
@@ -60,3 +76,7 @@ export default { fetch: async () => Response.json([typeof limiter.take]) };
     expect(await answersOf(script, { date })).toEqual([["function"]]);
   });
 });
+
+function modulesOf(script: string): string[] {
+  return readdirSync(dirname(script)).filter((file) => file.endsWith(".wasm"));
+}

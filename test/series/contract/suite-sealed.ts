@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { ChunkSealer, type SealOutcome } from "../../../src/journal/sealed/sealer.ts";
 import { read } from "../../../src/journal/steps/read.ts";
-import { activeBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { wasmBlocks } from "../../../src/kernel/blocks/choose.ts";
+import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../../src/kernel/choose.ts";
 import { expectError, expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 
@@ -16,7 +17,7 @@ export function sealedSuite(stage: () => Stage): void {
   async function sealAll(): Promise<SealOutcome[]> {
     const { other } = stage();
     const key = other.keyOf(NAME);
-    const sealer = new ChunkSealer(other, key, () => ({ codec: activeBlocks(), kernel: activeKernel() }));
+    const sealer = new ChunkSealer(other, key, () => ({ codec: wasmBlocks() ?? jsCodec, kernel: activeKernel() }));
     const { header } = await other.run(read, key, "header");
     const outcomes: SealOutcome[] = [];
     for (let number = header!.number - (await closedKeys()).length; number < header!.number; number++)

@@ -17,6 +17,9 @@ const ranks = new Uint32Array(MAX_IN_BLOCK);
 const starts = new Uint16Array(MAX_IN_BLOCK);
 const places = new Uint32Array(MAX_IN_BLOCK + GROUP);
 
+let lastCount = 0;
+let lastBytes = 0;
+
 /**
  * The rank of each value by arrival, in memory that the next call uses again, or undefined if the order is damaged. The order
  * begins at `at`. `isRepeated(i)`: whether the values of ranks i and i - 1 are equal.
@@ -90,4 +93,15 @@ function scattered(
     ranks[place] = starts[index]!;
   }
   return ranks;
+}
+
+/** Bytes of the codes of a shuffle. Blocks of one size follow each other, so the last answer is kept. */
+export function shuffleBytes(count: number): number {
+  if (count === lastCount) return lastBytes;
+  let bytes = 0;
+  for (let from = 0; from < count; from += GROUP)
+    bytes += (Math.min(GROUP, count - from) * bitsOf(count - 1 - from) + 7) >> 3;
+  lastCount = count;
+  lastBytes = bytes;
+  return bytes;
 }

@@ -1,10 +1,11 @@
 // The JS form of assembly/blocks/decode.ts.
 import { BLOCK_BYTES, FORM, GROUP, MAX_IN_BLOCK, ORDER } from "../../../generated/layouts/block.ts";
 import type { Column } from "../../contract.ts";
-import type { BlockHead } from "../contract.ts";
+import type { BlockDecoder, BlockHead } from "../contract.ts";
 import { ranksOf, shuffle } from "./arrange.ts";
 import { powerOfTen } from "./keys.ts";
 import { decodeGroups, decodeSamples } from "./ladder.ts";
+import { decodeTimes } from "./times.ts";
 
 /** Damaged bytes are read up to this far. */
 const MAX_BYTES = 65_536;
@@ -17,7 +18,7 @@ const sortedBytes = new Uint8Array(sortedWords.buffer);
 const sorted32 = new Float32Array(sortedWords.buffer);
 const sorted64 = new Float64Array(sortedWords.buffer);
 
-export function decodeSome(
+function decodeSome(
   head: BlockHead,
   bytes: Uint8Array,
   body: Uint8Array,
@@ -32,7 +33,7 @@ export function decodeSome(
   return true;
 }
 
-export function decodeAll(
+function decodeAll(
   head: BlockHead,
   bytes: Uint8Array,
   body: Uint8Array,
@@ -138,3 +139,6 @@ function bits64({ keyLow, keyHigh, shift }: BlockHead, some: number): void {
     sortedWords[2 * i + 1] = top ^ (flips | 0x8000_0000);
   }
 }
+
+/** The part of the codec in JavaScript that reads. Bundles of processes that never encode blocks have only this one. */
+export const jsDecoder: BlockDecoder = { name: "js", decodeGroups: decodeSome, decode: decodeAll, decodeTimes };

@@ -9,6 +9,7 @@ import {
   SPARSE_LAST_AT,
   SPARSE_OTHERS_AT,
 } from "../../../generated/layouts/block.ts";
+import { shuffleBytes } from "./arrange.ts";
 import { bitsOf, pack } from "./bits.ts";
 import { encodeGroups, encodeSamples } from "./ladder.ts";
 
@@ -21,9 +22,6 @@ const goals = new Uint16Array(MAX_IN_BLOCK);
 const placeFor = new Uint16Array(MAX_IN_BLOCK);
 const sparseBytes = new Uint8Array(8 * MAX_IN_BLOCK);
 const sparseView = new DataView(sparseBytes.buffer);
-
-let lastCount = 0;
-let lastBytes = 0;
 
 export interface Order {
   kind: number;
@@ -77,17 +75,6 @@ export function encodeOrder(
     return { kind: ORDER.sparse, distinct, bytes: sparse };
   }
   return { kind: ORDER.index, distinct, bytes: pack(indexes, 0, count, width, view, 0) };
-}
-
-/** Bytes of the codes of a shuffle. Blocks of one size follow each other, so the last answer is kept. */
-export function shuffleBytes(count: number): number {
-  if (count === lastCount) return lastBytes;
-  let bytes = 0;
-  for (let from = 0; from < count; from += GROUP)
-    bytes += (Math.min(GROUP, count - from) * bitsOf(count - 1 - from) + 7) >> 3;
-  lastCount = count;
-  lastBytes = bytes;
-  return bytes;
 }
 
 function encodeShuffle(sorted: Uint16Array, count: number, view: DataView): number {
