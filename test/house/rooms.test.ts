@@ -104,7 +104,7 @@ describe("the rooms of src", () => {
     "%s has a short README with its law, where to begin, and what it may import",
     (room, allowed) => {
       const text = readFileSync(join(root, "src", room, "README.md"), "utf8");
-      expect(text.split("\n").length).toBeLessThanOrEqual(15);
+      expect(text.replace(/^\d+\. .*\n/gm, "").split("\n").length).toBeLessThanOrEqual(15); // besides a walk through its files
       expect(text).toMatch(/^- \*\*Law\.\*\* .+\n- \*\*Begin with\*\* .+\n- \*\*May import\*\* /m);
       const rooms = allowed.includes("*") ? "every room" : allowed.map((name) => `\`${name}\``).join(", ");
       expect(text).toContain(`**May import** ${rooms || "no other room"}, and the files of \`src/\` itself.`);
