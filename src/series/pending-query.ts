@@ -32,9 +32,13 @@ export interface AskedQuery {
   stats?: StatsQuery;
 }
 
-/** One caller's query. It is answered at the next cut that holds every event up to batch `afterBatch`. */
+/** A query that waits. It is answered at the next cut that holds every event up to batch `afterBatch`. */
 export interface PendingQuery extends AskedQuery {
   afterBatch: number;
+  /** Number of callers that wait for the answer. */
+  callers: number;
+  /** The answer, if further callers may wait for it too. */
+  answer?: Promise<WindowStats>;
   /** False if the answer cannot say that it is degraded. Such a query fails while the store is unreachable. */
   reportsDegraded: boolean;
   /** Called while the view is at the cut. */
@@ -46,6 +50,8 @@ export interface PendingQuery extends AskedQuery {
 /** Accepts queries and answers each of them once. */
 export interface QueryQueue {
   ask(query: PendingQuery): void;
+  /** The answer to an equal query that waits already, for one caller more. Undefined if there is none. */
+  join(kind: unknown, afterBatch: number): Promise<WindowStats> | undefined;
 }
 
 type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
@@ -54,16 +60,23 @@ type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 export class ExactQueries {
   readonly #queue: QueryQueue;
   readonly #nan: NanPolicy;
-  /** The last answer. Callers of one commit share its computation, but each gets an object of its own. */
-  #lastStats: WindowStats | undefined;
 
   constructor(queue: QueryQueue, nan: NanPolicy) {
     this.#queue = queue;
     this.#nan = nan;
   }
 
-  stats(query: StatsQuery, afterBatch = 0): Promise<WindowStats> {
-    const { promise, resolve, reject } = deferred<WindowStats>();
+  /**
+   * Callers of one commit share the computation of an answer, but each gets an object of its own. `failed` makes the error that
+   * the caller sees. A caller costs one promise and the copy.
+   */
+  stats(query: StatsQuery, afterBatch = 0, failed?: (error: unknown) => never): Promise<WindowStats> {
+    const waiting = query.maxAgeMs > 0 ? undefined : this.#queue.join(query.kind, afterBatch);
+    return (waiting ?? this.#ask(query, afterBatch)).then(copyOf, failed);
+  }
+
+  #ask(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
+    const { promise: answer, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
       const fold = view.stats?.(window) ?? foldOf(view, query, fromMs, toMs);
@@ -71,34 +84,32 @@ export class ExactQueries {
       if (query.maxAgeMs > 0 && view.asOfMs !== undefined) stats.asOfMs = view.asOfMs;
       return stats;
     };
-    const give = (answer: unknown) => {
-      const stats = answer as WindowStats;
-      if (stats === this.#lastStats) return resolve({ ...stats, percentiles: { ...stats.percentiles } });
-      this.#lastStats = stats;
-      resolve(stats);
-    };
-    const { kind } = query;
-    // One literal: V8 makes a new shape for an object with a spread, at every call.
     this.#queue.ask({
       window: query,
       stats: query,
       afterBatch,
-      kind,
+      kind: query.kind,
+      callers: 1,
+      answer,
       reportsDegraded: true,
       compute,
-      resolve: give,
+      resolve: resolve as (answer: unknown) => void,
       fail: reject,
     });
-    return promise;
+    return answer;
   }
 
   /** Answers any other question about a window. */
   compute<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, reportsDegraded = true): Promise<T> {
     const { promise, resolve, reject } = deferred<T>();
     const give = resolve as (answer: unknown) => void;
-    this.#queue.ask({ window, afterBatch: 0, kind, reportsDegraded, compute, resolve: give, fail: reject });
+    this.#queue.ask({ window, afterBatch: 0, kind, callers: 1, reportsDegraded, compute, resolve: give, fail: reject });
     return promise;
   }
+}
+
+function copyOf(stats: WindowStats): WindowStats {
+  return { ...stats, percentiles: { ...stats.percentiles } };
 }
 
 /** Uses the view's cache for a window that moves with time. A window with a fixed end is computed without it. */

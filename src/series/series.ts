@@ -54,6 +54,7 @@ export class Series {
   readonly #queries: QueryCache;
   readonly #recordQueries: QueryCache;
   readonly #shared: SharedAnswers;
+  readonly #failedRecordAndGet: (error: unknown) => never;
 
   constructor(store: Store, name: string, options: SeriesOptions = {}) {
     this.#place = placeOf("Series", store, name);
@@ -66,6 +67,7 @@ export class Series {
     this.#queries = new QueryCache(this.retentionMs, "at");
     this.#recordQueries = new QueryCache(this.retentionMs, "now");
     this.#shared = this.#sharedAnswers();
+    this.#failedRecordAndGet = this.#place.thrower("recordAndGet");
     this[tap] = (listener) => void this.#settings.written.add(listener);
     register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
   }
@@ -161,20 +163,31 @@ export class Series {
     value: number,
     options: Omit<StatsOptions<P>, "maxAge"> & RecordOptions = {},
   ): Promise<WindowStats<P[number]>> {
-    return this.#place.run("recordAndGet", () => {
+    try {
+      if (options?.at !== undefined || options?.signal !== undefined)
+        return this.#place.run("recordAndGet", () => this.#recordAndGetWith(value, options));
       const query = this.#recordQueries.of(options);
-      checkUnaborted(options.signal);
       const { loop, exact } = this.#askable();
-      if (options.at === undefined) {
-        loop.put(value);
-        return abortable(exact.stats(query, loop.lastBatch), options.signal);
-      }
-      const recorded = loop.putAt(value, options.at);
-      const stats = exact.stats(query, loop.lastBatch);
-      stats.catch(() => {}); // reported only if the event itself was accepted
-      const answered = recorded.then(() => stats);
-      return abortable(answered, options.signal);
-    });
+      loop.put(value);
+      return exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
+    } catch (error) {
+      return Promise.reject(this.#place.error("recordAndGet", error));
+    }
+  }
+
+  #recordAndGetWith(value: number, options: StatsOptions & RecordOptions): Promise<WindowStats> {
+    const query = this.#recordQueries.of(options);
+    checkUnaborted(options.signal);
+    const { loop, exact } = this.#askable();
+    if (options.at === undefined) {
+      loop.put(value);
+      return abortable(exact.stats(query, loop.lastBatch), options.signal);
+    }
+    const recorded = loop.putAt(value, options.at);
+    const stats = exact.stats(query, loop.lastBatch);
+    stats.catch(() => {}); // reported only if the event itself was accepted
+    const answered = recorded.then(() => stats);
+    return abortable(answered, options.signal);
   }
 
   /** A copy of the values inside a window, in the order of the journal. */

@@ -59,6 +59,25 @@ describe("maxAge", () => {
     expect(trips()).toBe(2);
   });
 
+  test("answers from the copy at once, although an equal query waits for the store", async () => {
+    const { reader, writer, trips } = stage();
+    await writer.record(1);
+    await reader.stats();
+    await writer.record(2);
+    trips();
+    const order: [string, number][] = [];
+    const asked = reader.stats().then(({ count }) => order.push(["asked", count]));
+    const held = reader.stats({ maxAge: "1s" }).then(({ count }) => order.push(["held", count]));
+    await Promise.all([asked, held]);
+    expect([trips(), order]).toEqual([
+      1,
+      [
+        ["held", 1],
+        ["asked", 2],
+      ],
+    ]);
+  });
+
   test("does not trust a monotonic clock that stood still during sleep", async () => {
     const { reader, writer, trips } = stage();
     await writer.record(1);

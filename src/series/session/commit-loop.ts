@@ -4,6 +4,7 @@ import { OrielError } from "../../errors.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import type { Column } from "../../kernel/contract.ts";
 import type { Place } from "../../place.ts";
+import type { WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { PendingQuery, QueryQueue } from "../pending-query.ts";
 import { isStoreFault, isUnreachable, unsent } from "../refused.ts";
@@ -16,7 +17,7 @@ import { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
 import type { CommitFailure, EventWriter, Session } from "./session.ts";
 
-/** A waiting query takes about 300 bytes. */
+/** Maximum number of callers that wait for an answer. One takes about 300 bytes. */
 const MAX_QUERIES = 65_536;
 
 /**
@@ -32,6 +33,10 @@ export class CommitLoop implements QueryQueue, EventWriter {
   /** Work beside the loop. */
   readonly #aside = new Set<Promise<unknown>>();
   #queries: PendingQuery[] = [];
+  /** By their kinds, the queries that further callers may join. */
+  readonly #joinable = new Map<unknown, PendingQuery>();
+  /** Number of callers that wait for `#queries`. */
+  #callers = 0;
   #takenId = 0;
   #running: Promise<void> | undefined;
   /** The loop waits for the store. */
@@ -93,7 +98,17 @@ export class CommitLoop implements QueryQueue, EventWriter {
   ask(query: PendingQuery): void {
     if (this.online.view.answerCached(query)) return;
     this.#queries.push(query);
+    if (query.answer) this.#joinable.set(query.kind, query);
+    this.#callers++;
     this.#wake();
+  }
+
+  join(kind: unknown, afterBatch: number): Promise<WindowStats> | undefined {
+    const waiting = this.#joinable.get(kind);
+    if (waiting?.afterBatch !== afterBatch) return undefined;
+    waiting.callers++;
+    this.#callers++;
+    return waiting.answer;
   }
 
   /** Counts work as busy, and waits for it before closing. */
@@ -111,7 +126,7 @@ export class CommitLoop implements QueryQueue, EventWriter {
   /** Throws UNAVAILABLE if the series is closed, and OVERLOADED if too many queries wait for the store. */
   checkAskable(): void {
     this.checkOpen();
-    if (this.#queries.length + this.#aside.size >= MAX_QUERIES)
+    if (this.#callers + this.#aside.size >= MAX_QUERIES)
       throw new OrielError("OVERLOADED", `${MAX_QUERIES} queries wait for the store`, { transient: true });
   }
 
@@ -153,7 +168,7 @@ export class CommitLoop implements QueryQueue, EventWriter {
       await gathering();
       const batch = this.#outbox.take();
       if (batch) this.#takenId = batch.id;
-      const queries = this.#takeDue();
+      const queries = this.#takeUntil(this.#takenId);
       if (!batch && queries.length === 0) break;
       this.#isSending = true;
       await this.#commit(batch, queries);
@@ -164,11 +179,13 @@ export class CommitLoop implements QueryQueue, EventWriter {
     this.#isSending = false;
   }
 
-  /** The queries whose events are in a batch that was taken. */
-  #takeDue(): PendingQuery[] {
+  /** Takes the queries that need no batch after `id`. From then on no caller joins them. */
+  #takeUntil(id: number): PendingQuery[] {
     if (this.#queries.length === 0) return [];
-    const due = this.#queries.filter((query) => query.afterBatch <= this.#takenId);
-    this.#queries = this.#queries.filter((query) => query.afterBatch > this.#takenId);
+    const due = this.#queries.filter((query) => query.afterBatch <= id);
+    this.#queries = this.#queries.filter((query) => query.afterBatch > id);
+    this.#joinable.clear();
+    this.#callers = this.#queries.reduce((sum, { callers }) => sum + callers, 0);
     return due;
   }
 
@@ -206,9 +223,7 @@ export class CommitLoop implements QueryQueue, EventWriter {
     }
     const why = unsent(error);
     this.#outbox.failUntil(lastId, why);
-    const waiting = this.#queries.filter((query) => query.afterBatch <= lastId);
-    this.#queries = this.#queries.filter((query) => query.afterBatch > lastId);
-    for (const query of [...others, ...waiting]) query.fail(why);
+    for (const query of [...others, ...this.#takeUntil(lastId)]) query.fail(why);
   }
 
   /** Writes at once. In Workers the request that found the store back writes, because the loop's own may have ended. */

@@ -17,6 +17,29 @@ interface Read {
   method: (typeof METHODS)[number];
 }
 
+/** A random call of `recordAndGet`. */
+interface Call {
+  value: number;
+  spanMs: number;
+  closed: "right" | "both";
+  percentiles: readonly number[];
+  /** Its own time, ms before now. */
+  agoMs: number | undefined;
+  hasSignal: boolean;
+}
+
+const calls = fc.array(
+  fc.record<Call>({
+    value: fc.integer({ min: -20, max: 20 }),
+    spanMs: fc.constantFrom(1, 30, 31, 500, 60_000),
+    closed: fc.constantFrom("right", "both"),
+    percentiles: fc.constantFrom([99], [50], [99.9, 50], [0, 100], []),
+    agoMs: fc.option(fc.nat(40), { nil: undefined, freq: 4 }),
+    hasSignal: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
 const READERS = 4;
 const RECORDED_MS = 4000;
 
@@ -86,6 +109,34 @@ export function atOnceSuite(stage: () => Stage): void {
         { numRuns: 25 },
       );
       await Promise.all([second, ...opened].map((one) => one.close()));
+    });
+
+    test("every caller of recordAndGet gets an answer of its own to its own query, with the events of all callers", async () => {
+      const { open, clock, events } = stage();
+      const series = open({ values: "float64" });
+      const { signal } = new AbortController();
+      const callOf = async ({ value, spanMs, closed, percentiles, agoMs, hasSignal }: Call) => {
+        const options = { span: spanMs, closed, percentiles, ...(hasSignal && { signal }) };
+        return series.recordAndGet(value, agoMs === undefined ? options : { ...options, at: clock.nowMs - agoMs });
+      };
+      await fc.assert(
+        fc.asyncProperty(fc.array(calls, { minLength: 1, maxLength: 4 }), async (turns) => {
+          for (const asked of turns) {
+            const answering = asked.map(callOf);
+            events.push(...asked.map(({ value, agoMs = 0 }) => ({ t: clock.nowMs - agoMs, value })));
+            const answers = await Promise.all(answering);
+            for (const [i, { closed, percentiles }] of asked.entries()) {
+              const answer = answers[i]!;
+              expect(answer.to).toBe(clock.nowMs);
+              expectStats(answer, inside(events, answer.from, answer.to, closed), { percentiles });
+            }
+            expect(new Set(answers).size).toBe(asked.length);
+            expect(new Set(answers.map((answer) => answer.percentiles)).size).toBe(asked.length);
+            clock.nowMs += 13;
+          }
+        }),
+        { numRuns: 25 },
+      );
     });
   });
 }
