@@ -7,6 +7,7 @@ import type { FoldedWindow } from "../stats/window-folds.ts";
 import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
 import { type Degraded, Fold, statsOf, type WindowAggregates, type WindowStats } from "../stats/window-stats.ts";
 import type { Closed } from "../time.ts";
+import type { KnownQuery } from "./queries.ts";
 
 /** The events of a series at one instant. */
 export interface WindowView {
@@ -70,12 +71,12 @@ export class ExactQueries {
    * Callers of one commit share the computation of an answer, but each gets an object of its own. `failed` makes the error that
    * the caller sees. A caller costs one promise and the copy.
    */
-  stats(query: StatsQuery, afterBatch = 0, failed?: (error: unknown) => never): Promise<WindowStats> {
+  stats(query: KnownQuery, afterBatch = 0, failed?: (error: unknown) => never): Promise<WindowStats> {
     const waiting = query.maxAgeMs > 0 ? undefined : this.#queue.join(query.kind, afterBatch);
     return (waiting ?? this.#ask(query, afterBatch)).then(copyOf, failed);
   }
 
-  #ask(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
+  #ask(query: KnownQuery, afterBatch: number): Promise<WindowStats> {
     const { promise: answer, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };

@@ -1,6 +1,11 @@
-import { type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
+import { kindOf, type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
 
 type LastOptions = Readonly<Record<string, unknown>>;
+
+/** A query with a text that equal queries have in common, and no others. */
+export interface KnownQuery extends StatsQuery {
+  kind: string;
+}
 
 /** The last checked query of a series. A caller that passes the same options again skips the check. */
 export class QueryCache {
@@ -8,7 +13,7 @@ export class QueryCache {
   readonly #end: "at" | "now";
   #last: LastOptions = {};
   #names = -1;
-  #query: StatsQuery | undefined;
+  #query: KnownQuery | undefined;
 
   /** `end`: same as in `statsQuery`. */
   constructor(retentionMs: number, end: "at" | "now") {
@@ -16,9 +21,10 @@ export class QueryCache {
     this.#end = end;
   }
 
-  of(options: StatsOptions): StatsQuery {
+  of(options: StatsOptions): KnownQuery {
     if (this.#query && this.#isLast(options as LastOptions)) return this.#query;
-    const query = statsQuery(options, this.#retentionMs, this.#end);
+    const checked = statsQuery(options, this.#retentionMs, this.#end);
+    const query = { ...checked, kind: `${kindOf(checked)} ${checked.percentiles} ${checked.method} ${checked.ddof}` };
     const percentiles = [...query.percentiles];
     if (query.atMs !== undefined) return query;
     this.#query = { ...query, percentiles };

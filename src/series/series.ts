@@ -9,6 +9,7 @@ import { Place, placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
 import {
   type DefaultPercentiles,
+  kindOf,
   type StatsOptions,
   type StatsQuery,
   statsQuery,
@@ -208,7 +209,7 @@ export class Series {
       const query = windowQuery(options, this.#settings.retentionMs);
       const share = this.#askable().exact.compute(
         query,
-        `below ${limit} ${query.kind}`,
+        `below ${limit} ${kindOf(query)}`,
         (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
         false,
       );

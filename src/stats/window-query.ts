@@ -43,8 +43,6 @@ export interface WindowQuery {
   atMs: number | undefined;
   closed: Closed;
   maxAgeMs: number;
-  /** Cache key: equal queries have equal kinds. */
-  kind: string;
 }
 
 export interface StatsQuery extends WindowQuery {
@@ -76,17 +74,13 @@ export function statsQuery(options: StatsOptions, retentionMs: number, end: "at"
   for (const p of percentiles) percentileRanks(method, 1, p);
   warnOfFractions(percentiles);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
-  const { spanMs, atMs, closed, maxAgeMs, kind } = windowOf(options, retentionMs, end);
-  return {
-    spanMs,
-    atMs,
-    closed,
-    maxAgeMs,
-    percentiles,
-    method,
-    ddof,
-    kind: `${kind} ${percentiles} ${method} ${ddof}`,
-  };
+  const { spanMs, atMs, closed, maxAgeMs } = windowOf(options, retentionMs, end);
+  return { spanMs, atMs, closed, maxAgeMs, percentiles, method, ddof };
+}
+
+/** A text that equal windows have in common, and no others. `maxAge` is no part of it. */
+export function kindOf({ spanMs, atMs, closed }: WindowQuery): string {
+  return `${spanMs} ${atMs} ${closed}`;
 }
 
 function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {
@@ -96,5 +90,5 @@ function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"
   if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
   const atMs = end === "now" || options.at === undefined ? undefined : instantMs("at", options.at);
   const maxAgeMs = options.maxAge === undefined ? 0 : durationMs("maxAge", options.maxAge, 0);
-  return { spanMs, atMs, closed, maxAgeMs, kind: `${spanMs} ${atMs} ${closed} ${maxAgeMs > 0}` };
+  return { spanMs, atMs, closed, maxAgeMs };
 }

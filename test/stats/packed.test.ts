@@ -40,7 +40,7 @@ function foldOf(segment: Segment, fromMs: number, toMs: number): Fold {
 
 function answerOf(fold: Fold): WindowStats {
   const query = { percentiles: PERCENTILES, method: "linear", ddof: 0, spanMs: 1, atMs: 0, maxAgeMs: 0 } as const;
-  return statsOf(fold, { ...query, kind: "", closed: "right" }, "ignore", 0, 0, undefined);
+  return statsOf(fold, { ...query, closed: "right" }, "ignore", 0, 0, undefined);
 }
 
 function doubles(values: Column): string[] {

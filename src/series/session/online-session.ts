@@ -98,12 +98,12 @@ export class OnlineSession implements Session {
     held: Held,
   ): Promise<CommitFailure | undefined> {
     const asked = this.view.age.now();
-    const first = all[0]!.stats!;
+    const first = all[0]!;
     let cut: JournalAnswer | undefined;
     if (batch) {
       const before = this.view.rollbacks.seen;
       try {
-        cut = await this.#writer.append(batch, "none", outlineQueryOf(first));
+        cut = await this.#writer.append(batch, "none", outlineQueryOf(first.stats!));
         this.#learn(cut, before);
       } catch (thrown) {
         return { error: corruptAt(this.#key, thrown), batch, queries: all };
@@ -141,7 +141,7 @@ export class OnlineSession implements Session {
     if (this.#alwaysCopies || (error as OrielError).code !== "TOO_LARGE") return failure;
     const left = new Set(queries);
     try {
-      await this.#answerFromOutlines(left, queries[0]!.stats!, undefined);
+      await this.#answerFromOutlines(left, queries[0]!, undefined);
     } catch (thrown) {
       return this.#recorded({ error: corruptAt(this.#key, thrown), batch: undefined, queries: [...left] });
     }
@@ -165,13 +165,13 @@ export class OnlineSession implements Session {
    */
   async #answerFromOutlines(
     queries: Set<PendingQuery>,
-    first: StatsQuery,
+    first: PendingQuery,
     cut: JournalAnswer | undefined,
   ): Promise<JournalAnswer | undefined> {
     const kinds = new Map([...queries].map(({ kind, stats }) => [kind, stats!] as const));
     // Waits for all of them, so that no error is left unhandled.
     const settled = await Promise.allSettled(
-      [...kinds.values()].map((query) => this.#outlines.stats(query, query.kind === first.kind ? cut : undefined)),
+      [...kinds].map(([kind, query]) => this.#outlines.stats(query, kind === first.kind ? cut : undefined)),
     );
     const answers = new Map([...kinds.keys()].map((kind, i) => [kind, settled[i]!]));
     for (const query of queries) {
@@ -198,7 +198,7 @@ export class OnlineSession implements Session {
 
   /** How a query would be answered now. */
   explain(query: StatsQuery): QueryPlanReport {
-    const asked = [{ window: query, kind: query.kind, stats: query }];
+    const asked = [{ window: query, kind: query, stats: query }];
     const held = this.view.heldFor(asked);
     return { ...this.#plan.report(held), plan: this.#planOf(asked, held) };
   }

@@ -88,7 +88,7 @@ export class WindowMoments {
   }
 }
 
-/** The sum by TwoSum (Knuth), and M2 about the mean. Two sums of squares, so that the processor can add both at once. */
+/** Same as `summarize`, for values among which are NaN or infinities. */
 function summarize(values: Float32Array, begin: number, end: number, into: Float64Array, at: number): void {
   let nan = 0;
   let positive = 0;
@@ -144,7 +144,10 @@ function squares(values: Float32Array, begin: number, end: number, mean: number)
 
 /** Adds the parts as `Accumulator` does. The extremes of a part with an infinity are infinite. */
 function addUp(parts: readonly Float64Array[], offsets: readonly number[], count: number, into: Float64Array): void {
-  for (let i = FINITE; i <= NEGATIVE; i++) into[i] = 0;
+  let finite = 0;
+  let nan = 0;
+  let positive = 0;
+  let negative = 0;
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   let high = 0;
@@ -152,7 +155,10 @@ function addUp(parts: readonly Float64Array[], offsets: readonly number[], count
   for (let p = 0; p < count; p++) {
     const part = parts[p]!;
     const at = offsets[p]!;
-    for (let i = FINITE; i <= NEGATIVE; i++) into[i]! += part[at + i]!;
+    finite += part[at + FINITE]!;
+    nan += part[at + NAN]!;
+    positive += part[at + POSITIVE]!;
+    negative += part[at + NEGATIVE]!;
     min = Math.min(min, part[at + MIN]!);
     max = Math.max(max, part[at + MAX]!);
     const x = part[at + SUM_HIGH]!;
@@ -161,12 +167,18 @@ function addUp(parts: readonly Float64Array[], offsets: readonly number[], count
     low += high - (sum - added) + (x - added) + part[at + SUM_LOW]!;
     high = sum;
   }
+  into[FINITE] = finite;
+  into[NAN] = nan;
+  into[POSITIVE] = positive;
+  into[NEGATIVE] = negative;
   storeSum(high, low, into, 0);
+  const meanHigh = into[MEAN_HIGH]!;
+  const meanLow = into[MEAN_LOW]!;
   let m2 = 0;
   for (let p = 0; p < count; p++) {
     const part = parts[p]!;
     const at = offsets[p]!;
-    const distance = part[at + MEAN_HIGH]! - into[MEAN_HIGH]! + (part[at + MEAN_LOW]! - into[MEAN_LOW]!);
+    const distance = part[at + MEAN_HIGH]! - meanHigh + (part[at + MEAN_LOW]! - meanLow);
     m2 += part[at + M2]! + part[at + FINITE]! * distance * distance;
   }
   into[M2] = m2;
