@@ -175,7 +175,7 @@ export class JournalWriter {
     isDated = false,
   ): Promise<JournalAnswer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
-    let input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames };
+    let input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
     /** Number of attempts that may have run more than once. */
     let unsure = 0;
     // Only a refusal of dated events needs this number, so other appends create no closure.
@@ -184,7 +184,7 @@ export class JournalWriter {
       unsure++;
       return outlines
         ? this.#store.run(appendAndReadOutlines, this.#key, { ...input, known: undefined, query: outlines }, options)
-        : this.#store.run(append, this.#key, { ...input, known }, options);
+        : this.#store.run(append, this.#key, input, options);
     };
     let answer = await send();
     this.#time.learn(answer);
