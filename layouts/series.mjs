@@ -25,11 +25,11 @@ export const records = {
     ["wantedMs", "f64", "wanted"],
     ["expiresMs", "f64", "expires"],
   ],
-  // What `ask` replies. `ms` is the rest of a claim, or the age that is wanted.
+  // The reply of `ask`. The answer follows if it is fresh.
   ASK_REPLY: [
     ["status", "u32"],
     ["nowMs", "f64", "now"],
     ["asOfMs", "f64", "as_of"],
-    ["ms", "f64"],
+    ["wantedMs", "f64", "wanted"],
   ],
 };

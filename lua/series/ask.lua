@@ -26,7 +26,7 @@ local function step(k, a, now)
     end
     return struct.pack(ASK_REPLY, ASKED_FRESH, now, s.as_of, 0) .. s.answer
   elseif is_claimed then
-    return struct.pack(ASK_REPLY, ASKED_WAIT, now, s.as_of, s.claim_end - now)
+    return struct.pack(ASK_REPLY, ASKED_WAIT, now, s.as_of, 0)
   end
   s.claimant, s.claim_end = id, now + math.min(max_age / 2, CLAIM_MS)
   store_shared(KEYS[k], s, now, max_age)

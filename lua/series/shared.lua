@@ -14,7 +14,9 @@ end
 
 -- The key outlives the answer, so that processes that allow for a greater age find it.
 local function store_shared(key, s, now, max_age)
-  local expires = math.max(s.expires, math.floor(now + math.min(2 * max_age, LONGEST_KEEP_MS) + 1))
+  local expires = math.floor(now + math.min(2 * max_age, LONGEST_KEEP_MS) + 1)
+  -- A later time than any answer is kept for is of a clock that was set back since.
+  if s.expires <= now + LONGEST_KEEP_MS + 1 then expires = math.max(expires, s.expires) end
   local state = struct.pack(SHARED, FORMAT, s.publisher, s.claimant, s.as_of, s.claim_end, s.wanted, expires)
   redis.call("SET", key, state .. s.answer, "PXAT", string.format("%.0f", expires))
 end

@@ -24,10 +24,15 @@ export class QueryCache {
   of(options: StatsOptions): KnownQuery {
     if (this.#query && this.#isLast(options as LastOptions)) return this.#query;
     const checked = statsQuery(options, this.#retentionMs, this.#end);
-    const query = { ...checked, kind: `${kindOf(checked)} ${checked.percentiles} ${checked.method} ${checked.ddof}` };
-    const percentiles = [...query.percentiles];
+    // The caller may change the array later.
+    const percentiles = [...checked.percentiles];
+    const query = {
+      ...checked,
+      percentiles,
+      kind: `${kindOf(checked)} ${percentiles} ${checked.method} ${checked.ddof}`,
+    };
     if (query.atMs !== undefined) return query;
-    this.#query = { ...query, percentiles };
+    this.#query = query;
     this.#last = { ...options, percentiles };
     this.#names = 0;
     for (const name in options) if (!this.#isPerCall(name)) this.#names++;

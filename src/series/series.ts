@@ -1,6 +1,6 @@
 import { abortable } from "../async/aborts.ts";
 import { Beside } from "../async/beside.ts";
-import { untilEnded } from "../async/of-request.ts";
+import { endsWithRequest, untilEnded } from "../async/of-request.ts";
 import { ofThisCopy } from "../copies.ts";
 import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../errors.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
@@ -11,7 +11,6 @@ import {
   type DefaultPercentiles,
   kindOf,
   type StatsOptions,
-  type StatsQuery,
   statsQuery,
   type WindowOptions,
   windowQuery,
@@ -22,7 +21,7 @@ import { tap } from "../structures.ts";
 import { SharedAnswers } from "./answers/shared-answers.ts";
 import { mergedStats, partOf } from "./merged-window.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
-import { QueryCache } from "./queries.ts";
+import { type KnownQuery, QueryCache } from "./queries.ts";
 import {
   announcedSettings,
   checkRecordOptions,
@@ -140,8 +139,10 @@ export class Series {
     checkUnaborted(options.signal);
     const { exact, loop } = this.#askable();
     // With "local" this process has a copy in any case.
-    const isOwn = query.maxAgeMs === 0 || this.#settings.isLocalOnError || loop.online.view.isYoungFor(query);
-    return isOwn ? exact.stats(query) : this.#shared.stats(query);
+    const isOwn = this.#settings.isLocalOnError || !SharedAnswers.suits(query) || loop.online.view.isYoungFor(query);
+    if (isOwn) return exact.stats(query);
+    const answer = this.#shared.stats(query);
+    return endsWithRequest ? answer : loop.track(answer);
   }
 
   #sharedAnswers(): SharedAnswers {
@@ -153,8 +154,8 @@ export class Series {
       nan === "ignore" ? nan : "nan",
     ];
     const own = {
-      compute: (query: StatsQuery) => this.#askable().exact.stats(query),
-      missingReason: (fromMs: number) => this.#sessions.free.loop.online.view.missingReason(fromMs),
+      compute: (query: KnownQuery) => this.#sessions.free.exact.stats(query),
+      losses: () => this.#sessions.all.map(({ loop }) => loop.online.view),
     };
     return new SharedAnswers(this.#store, `${this.#store.keyOf(this.name)}:answer:${form.join(":")}`, own, entropy);
   }
@@ -221,6 +222,7 @@ export class Series {
    * Deletes all events. Events recorded meanwhile, here or elsewhere, may begin the series anew. Events that this process
    * buffers under `onStoreError: "local"` are dropped: `store.on("error")` reports their number, `applied` "no". Events that were
    * acknowledged before do not come back, however late a copy of their request arrives. For that, one key of 64 bytes stays for 80 s.
+   * Other processes may read an answer from before for as long as their `maxAge` allows.
    */
   delete(): Promise<void> {
     return this.#place.run("delete", () => {

@@ -27,7 +27,7 @@ export interface WindowStats<P extends number = number> {
   /** The window's edges, ms since 1970. */
   from: number;
   to: number;
-  /** With `maxAge`: the answer has all events that were acknowledged before this time of the server, ms since 1970. */
+  /** Of a shared or older answer (`maxAge`): it has all events that were acknowledged before this time of the server, ms since 1970. */
   asOfMs?: number;
   /** True if the answer may lack events or the server's clock went back. `degradedBy` is the reason. */
   degraded: boolean;

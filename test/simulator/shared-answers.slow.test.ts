@@ -50,7 +50,7 @@ class Fleet {
   readonly askers: Asker[] = [];
   /** How far the server's clock was set back, in all: an answer may be older by this. */
   setBackMs = 0;
-  /** Probability that a process cannot compute. */
+  /** Probability that a process cannot compute, which it finds after its work. */
   failing = 0;
   /** Called when a process begins to compute. */
   onCompute: (asker: Asker) => void = () => {};
@@ -71,13 +71,13 @@ class Fleet {
     const store = Object.assign(new SimStore({ world, server, network, process, alter }), { leaseClock });
     const sleep = (ms: number) => new Promise<void>((resolve) => process.after(Math.ceil(ms), resolve));
     const own = {
-      missingReason: () => undefined,
+      losses: () => [],
       compute: async (): Promise<WindowStats> => {
         asker.computed++;
         this.onCompute(asker);
-        if (random.chance(this.failing)) throw new Error("cannot compute");
         const count = await store.run(readOf(world), KEY, undefined);
         await sleep(workMs);
+        if (random.chance(this.failing)) throw new Error("cannot compute");
         return { ...EMPTY, count };
       },
     };
@@ -232,6 +232,24 @@ describe("shared answers", () => {
     expect(fleet.askers.filter(({ process }) => process.state === "dead").length).toBe(9);
     // A claim of a half, and the work.
     expect(fleet.longestWaitMs).toBeLessThan(400);
+  });
+
+  it("a call waits for others no longer than a claim, however many of them fail", async () => {
+    const fleet = new Fleet({ seed: FIRST_SEED, workMs: 900 });
+    fleet.failing = 1;
+    for (let i = 0; i < 60; i++) fleet.start();
+    let longestMs = 0;
+    const ask = (asker: Asker) => {
+      const askedMs = fleet.world.nowMs;
+      void fleet.ask(asker, 60_000).then(() => {
+        longestMs = Math.max(longestMs, fleet.world.nowMs - askedMs);
+      });
+    };
+    for (const asker of fleet.askers) ask(asker);
+    await fleet.world.run(START_MS + 120_000);
+    expect(fleet.askers.every(({ failed }) => failed === 1)).toBe(true);
+    // A claim of a second, and the work.
+    expect(longestMs).toBeLessThan(2100);
   });
 
   it("nothing is computed when nobody asks any more", async () => {

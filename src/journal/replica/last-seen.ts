@@ -16,6 +16,8 @@ export interface JournalPosition {
   readonly birth: number;
   readonly length: number;
   readonly coversUntilMs: number;
+  /** Of the server. */
+  readonly seenMs: number;
 }
 
 /**
@@ -33,18 +35,30 @@ export class Rollbacks {
   }
 
   /** `before` is the position when the request was sent. Concurrent requests are answered in any order. */
-  see({ header, length }: Pick<Seen, "header" | "length">, before: JournalPosition | undefined): void {
-    if (before && header && header.number <= before.number) {
-      const isSame = header.number === before.number && header.birth === before.birth;
-      if (!isSame || length < before.length) this.#addLoss(before.coversUntilMs);
-    }
+  see({ header, length, nowMs }: Seen, before: JournalPosition | undefined): void {
+    if (before && header) this.#lookBack({ ...header, length }, before);
     const now = header && {
       number: header.number,
       birth: header.birth,
       length,
       coversUntilMs: coversUntilMsOf(header),
+      seenMs: nowMs,
     };
     if (this.#seen === before || isAhead(now, this.#seen)) this.#seen = now;
+  }
+
+  /** Compares with a position that another process saw at `asOfMs` of the server or later. */
+  compare(position: Pick<JournalPosition, "number" | "birth" | "length">, asOfMs: number): void {
+    if (this.#seen && asOfMs > this.#seen.seenMs) this.#lookBack(position, this.#seen);
+  }
+
+  #lookBack(
+    { number, birth, length }: Pick<JournalPosition, "number" | "birth" | "length">,
+    before: JournalPosition,
+  ): void {
+    if (number > before.number) return;
+    const isSame = number === before.number && birth === before.birth;
+    if (!isSame || length < before.length) this.#addLoss(before.coversUntilMs);
   }
 
   /** Reports that events of this chunk are lost. */

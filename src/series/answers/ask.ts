@@ -1,9 +1,9 @@
 import {
   ASK_REPLY_AS_OF_MS_AT,
   ASK_REPLY_BYTES,
-  ASK_REPLY_MS_AT,
   ASK_REPLY_NOW_MS_AT,
   ASK_REPLY_STATUS_AT,
+  ASK_REPLY_WANTED_MS_AT,
   ASKED,
   CLAIM_MS,
   LONGEST_KEEP_MS,
@@ -27,8 +27,8 @@ export interface Asked {
   nowMs: number;
   /** The answer has all events that were acknowledged before. */
   asOfMs: number;
-  /** The rest of another process's claim, or, with a claim, the maximum age that is wanted. */
-  ms: number;
+  /** With a claim: the maximum age that is wanted. */
+  wantedMs: number;
   /** The answer if it is fresh; else empty. */
   answer: Uint8Array;
 }
@@ -68,18 +68,18 @@ export const ask: Operation<Ask, Asked> = {
       status: view.getUint32(ASK_REPLY_STATUS_AT, true) as Asked["status"],
       nowMs: view.getFloat64(ASK_REPLY_NOW_MS_AT, true),
       asOfMs: view.getFloat64(ASK_REPLY_AS_OF_MS_AT, true),
-      ms: view.getFloat64(ASK_REPLY_MS_AT, true),
+      wantedMs: view.getFloat64(ASK_REPLY_WANTED_MS_AT, true),
       answer: new Uint8Array(reply.subarray(ASK_REPLY_BYTES)),
     };
   },
   local(keys, key, { maxAgeMs, id, isRenewal }, nowMs) {
     const shared = sharedAt(keys, key);
     const { publisher, claimant, asOfMs, claimEndMs, wantedMs, answer } = shared;
-    const reply = (status: Asked["status"], ms = 0, bytes = NONE.answer) => ({
+    const reply = (status: Asked["status"], wantedMs = 0, bytes = NONE.answer) => ({
       status,
       nowMs,
       asOfMs,
-      ms,
+      wantedMs,
       answer: bytes,
     });
     const isClaimed = claimant !== id && claimEndMs > nowMs && claimEndMs <= nowMs + CLAIM_MS;
@@ -91,7 +91,7 @@ export const ask: Operation<Ask, Asked> = {
       if (publisher !== id && (wantedMs === 0 || maxAgeMs < wantedMs))
         storeShared(keys, key, { ...shared, wantedMs: maxAgeMs }, nowMs, maxAgeMs);
       return reply(ASKED.fresh, 0, answer);
-    } else if (isClaimed) return reply(ASKED.wait, claimEndMs - nowMs);
+    } else if (isClaimed) return reply(ASKED.wait);
     const claimed = { ...shared, claimant: id, claimEndMs: nowMs + Math.min(ageMs / 2, CLAIM_MS) };
     storeShared(keys, key, claimed, nowMs, ageMs);
     return reply(ASKED.claimed, ageMs);
@@ -104,7 +104,9 @@ export function sharedAt(keys: Keyspace, key: string): SharedAnswer {
 
 /** The key outlives the answer, so that processes that allow for a greater age find it. */
 export function storeShared(keys: Keyspace, key: string, shared: SharedAnswer, nowMs: number, maxAgeMs: number): void {
-  const expiresMs = Math.max(shared.expiresMs, Math.floor(nowMs + Math.min(2 * maxAgeMs, LONGEST_KEEP_MS) + 1));
+  let expiresMs = Math.floor(nowMs + Math.min(2 * maxAgeMs, LONGEST_KEEP_MS) + 1);
+  // A later time than any answer is kept for is of a clock that was set back since.
+  if (shared.expiresMs <= nowMs + LONGEST_KEEP_MS + 1) expiresMs = Math.max(expiresMs, shared.expiresMs);
   const sizeBytes = SHARED_BYTES + ARRAY_BYTES + shared.answer.length;
   keys.set(key, { ...shared, expiresMs }, sizeBytes, expiresMs);
 }

@@ -1,50 +1,56 @@
+import { inThisContext } from "../../async/context.ts";
 import { endsWithRequest } from "../../async/of-request.ts";
 import { IDLE_TIMERS, type Timers } from "../../async/timers.ts";
 import { ASKED, CLAIM_MS } from "../../generated/layouts/series.ts";
+import type { JournalPosition } from "../../journal/replica/last-seen.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";
 import type { Degraded, WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock } from "../../time.ts";
+import type { LossTracker } from "../outlines/outline-stats.ts";
+import type { KnownQuery } from "../queries.ts";
 import { isUnreachable } from "../refused.ts";
-import { type Ask, type Asked, ask } from "./ask.ts";
+import { type Asked, ask } from "./ask.ts";
 import { publish } from "./publish.ts";
 
 /** The process of an answer renews it after this share of the age that others allow for. */
 const RENEW_AFTER = 0.5;
 const MAX_QUESTIONS = 1024;
+const MAX_PERCENTILES = 20;
 const FIRST_WAIT_MS = 2;
 const LONGEST_WAIT_MS = 64;
 
-/** How a process computes an answer, and why one that another process computed may lack events that this one has seen. */
+/** This process's own way to an answer. */
 export interface OwnAnswers {
-  compute(query: StatsQuery): Promise<WindowStats>;
-  missingReason(fromMs: number): Degraded | undefined;
+  compute(query: KnownQuery): Promise<WindowStats>;
+  /** Each knows the events that the journal lost after this process had seen them. */
+  losses(): readonly LossTracker[];
 }
 
 /** One question, and the last answer that this process has of it. */
 interface Question {
   readonly key: string;
-  /** Without repetitions, in ascending order. */
-  readonly percentiles: readonly number[];
+  /** The query without a maximum age, with its percentiles in ascending order, each once. */
+  readonly query: KnownQuery;
   /** Of this process, for the store. */
   readonly id: number;
-  answer: WindowStats | undefined;
+  answer?: WindowStats;
   /** The answer has all events that were acknowledged before this time of the lease clock. */
   sinceMs: number;
-  running: Promise<void> | undefined;
-  cancelRenewal: (() => void) | undefined;
+  running?: Promise<void> | undefined;
+  cancelRenewal?: () => void;
 }
 
 /**
- * The answers that the processes of a series share, for questions with `maxAge`.
+ * The answers that the processes of a series share, for questions with `maxAge` about windows that end now.
  *
- *   No answer is fresh:          one process takes the claim, computes, and publishes. The others wait for it.
+ *   No answer is fresh:          one process takes the claim, computes, and publishes; the others wait for it.
  *   An answer is fresh:          some hundred bytes are read.
  *   It will soon be too old:     its process renews it, if another one has asked for it since.
  *   That process is gone:        the next one that finds the answer too old takes the claim.
  *
  * So one process has the copy of the events, and the others have none. Law: an answer has all events that were acknowledged `maxAge`
- * before the call. A process that fails, waits or stops delays the others by its claim at most. If sharing itself fails, a
+ * before the call. A call waits for other processes no longer than a claim lasts, and then computes. If sharing itself fails, a
  * process computes its own answer.
  */
 export class SharedAnswers {
@@ -66,6 +72,13 @@ export class SharedAnswers {
     this.#entropy = entropy;
     this.#timers = timers;
     this.#now = store.leaseClock;
+    // A renewal belongs to no request.
+    this.#renew = inThisContext(this.#renew);
+  }
+
+  /** Whether processes share the answer. The key of a question with many percentiles would be long. */
+  static suits({ atMs, maxAgeMs, percentiles }: StatsQuery): boolean {
+    return maxAgeMs > 0 && atMs === undefined && percentiles.length <= MAX_PERCENTILES;
   }
 
   async stats(query: StatsQuery): Promise<WindowStats> {
@@ -73,9 +86,8 @@ export class SharedAnswers {
     const earliestMs = this.#now() - query.maxAgeMs;
     for (;;) {
       if (question.answer && question.sinceMs >= earliestMs) return this.#given(question.answer, query);
-      if (endsWithRequest) return this.#given(await this.#answer(question, query, this.#newId()), query);
-      question.running ??= this.#run(question, () => this.#answer(question, query, question.id));
-      await question.running;
+      if (endsWithRequest) await this.#ask(question, query.maxAgeMs, this.#newId());
+      else await this.#run(question, () => this.#ask(question, query.maxAgeMs, question.id));
     }
   }
 
@@ -86,31 +98,25 @@ export class SharedAnswers {
     this.#questions.clear();
   }
 
+  /** Renews no answer any more. Calls that wait compute their own. */
   close(): void {
     this.#isClosed = true;
     this.forget();
   }
 
-  #questionOf(query: StatsQuery): Question {
-    const known = this.#questions.get(query.kind);
+  #questionOf({ spanMs, closed, method, ddof, percentiles: asked }: StatsQuery): Question {
+    const percentiles = [...new Set(asked)].sort((one, other) => one - other);
+    const kind = [spanMs, closed, method, ddof, percentiles].join(":");
+    const known = this.#questions.get(kind);
     if (known) return known;
-    const { spanMs, atMs = "", closed, method, ddof } = query;
-    const percentiles = [...new Set(query.percentiles)].sort((one, other) => one - other);
-    const text = [spanMs, atMs, closed, method, ddof, percentiles].join(":");
-    const question: Question = {
-      key: `${this.#key}:${text}`,
-      percentiles,
-      id: this.#newId(),
-      answer: undefined,
-      sinceMs: Number.NEGATIVE_INFINITY,
-      running: undefined,
-      cancelRenewal: undefined,
-    };
-    this.#questions.set(query.kind, question);
+    const query = { spanMs, atMs: undefined, closed, method, ddof, percentiles, maxAgeMs: 0, kind };
+    const [id, sinceMs] = [this.#newId(), Number.NEGATIVE_INFINITY];
+    const question: Question = { key: `${this.#key}:${kind}`, query, id, sinceMs };
+    this.#questions.set(kind, question);
     if (this.#questions.size > MAX_QUESTIONS) {
-      const [[kind, oldest]] = this.#questions as unknown as [[string, Question]];
-      oldest.cancelRenewal?.();
-      this.#questions.delete(kind);
+      const [[first, { cancelRenewal }]] = this.#questions as unknown as [[string, Question]];
+      cancelRenewal?.();
+      this.#questions.delete(first);
     }
     return question;
   }
@@ -120,123 +126,128 @@ export class SharedAnswers {
     return this.#entropy() || 1;
   }
 
-  async #run(question: Question, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } finally {
+  /** One at a time for each question. Further callers wait for the one that runs, and look again. */
+  #run(question: Question, work: () => Promise<void>): Promise<void> {
+    question.running ??= work().finally(() => {
       question.running = undefined;
-    }
+    });
+    return question.running;
   }
 
-  async #answer(question: Question, query: StatsQuery, id: number): Promise<WindowStats> {
-    const untilMs = this.#now() + 2 * query.maxAgeMs + CLAIM_MS;
-    for (let waitMs = FIRST_WAIT_MS; this.#now() <= untilMs; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  async #ask(question: Question, maxAgeMs: number, id: number): Promise<void> {
+    const untilMs = this.#now() + Math.min(maxAgeMs / 2, CLAIM_MS);
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       const askedMs = this.#now();
-      const maxAgeMs = Math.floor(Math.min(query.maxAgeMs, askedMs - this.#deletedMs - 1));
-      const asked = maxAgeMs < 1 ? undefined : await this.#ask({ maxAgeMs, id, isRenewal: false }, question);
-      if (!asked) break;
-      if (asked.status === ASKED.wait) {
-        await this.#timers.pause(Math.min(waitMs, asked.ms));
-        continue;
+      // The server's times are whole ms.
+      const oldestMs = Math.floor(Math.min(maxAgeMs, askedMs - this.#deletedMs - 1));
+      const asked = oldestMs >= 1 ? await this.#send(question, oldestMs, id, false) : undefined;
+      if (!asked) return this.#keep(question, await this.#own.compute(question.query), askedMs);
+      if (asked.status !== ASKED.wait || askedMs >= untilMs || this.#isClosed) {
+        const found = asked.status === ASKED.fresh && this.#read(asked, question.query.percentiles);
+        if (!found) return this.#compute(question, maxAgeMs, id, asked.nowMs, askedMs);
+        return this.#keep(question, found, askedMs - (asked.nowMs - asked.asOfMs) - 1);
       }
-      const found = asked.status === ASKED.fresh && answerOf(asked, question.percentiles);
-      // The times of the server are whole ms, so the answer may be 1 ms older.
-      if (found) return this.#keep(question, found, askedMs - (asked.nowMs - asked.asOfMs) - 1);
-      return this.#compute(question, query, id, asked.nowMs, askedMs);
+      await this.#timers.pause(waitMs);
     }
-    const begunMs = this.#now();
-    return this.#keep(question, await this.#own.compute(fresh(query)), begunMs);
   }
 
   /** Undefined if the answer cannot be shared. Throws if the store cannot be reached. */
-  async #ask(input: Ask, { key }: Question): Promise<Asked | undefined> {
+  async #send({ key }: Question, maxAgeMs: number, id: number, isRenewal: boolean): Promise<Asked | undefined> {
     try {
-      return await this.#store.run(ask, key, input);
+      return await this.#store.run(ask, key, { maxAgeMs, id, isRenewal });
     } catch (error) {
       if (isUnreachable(error)) throw error;
       return undefined;
     }
   }
 
-  async #compute(
-    question: Question,
-    query: StatsQuery,
-    id: number,
-    asOfMs: number,
-    sinceMs: number,
-  ): Promise<WindowStats> {
-    const { key, percentiles } = question;
-    const { maxAgeMs } = query;
-    const tell = (answer: Uint8Array) =>
-      this.#store.run(publish, key, { id, asOfMs, maxAgeMs, answer }).catch(() => undefined);
+  async #compute(question: Question, maxAgeMs: number, id: number, asOfMs: number, sinceMs: number): Promise<void> {
+    const { key, query } = question;
+    const publishing = (answer: Uint8Array) =>
+      this.#store.run(publish, key, { id, asOfMs, maxAgeMs, answer }).catch(() => {});
     let stats: WindowStats;
     try {
-      stats = await this.#own.compute(fresh(query));
+      stats = await this.#own.compute(query);
     } catch (error) {
-      await tell(new Uint8Array());
+      const givingUp = publishing(new Uint8Array());
+      if (endsWithRequest) await givingUp;
       throw error;
     }
-    const told = tell(bytesOf(stats, percentiles));
-    if (endsWithRequest) await told;
-    else this.#renewLater(question, query, sinceMs);
-    return this.#keep(question, { ...stats, asOfMs }, sinceMs);
+    const losses = this.#own.losses();
+    const published = publishing(bytesOf(stats, query, losses.length === 1 ? losses[0]!.rollbacks.seen : undefined));
+    this.#keep(question, { ...stats, asOfMs }, sinceMs);
+    if (endsWithRequest) await published;
+    else this.#renewLater(question, maxAgeMs, sinceMs);
   }
 
-  #renewLater(question: Question, query: StatsQuery, sinceMs: number): void {
+  #renewLater(question: Question, maxAgeMs: number, sinceMs: number): void {
     question.cancelRenewal?.();
-    const afterMs = Math.max(0, RENEW_AFTER * query.maxAgeMs - (this.#now() - sinceMs));
-    question.cancelRenewal = this.#isClosed
-      ? undefined
-      : this.#timers.after(afterMs, () => {
-          // A caller that asks meanwhile waits for it. An error reaches the next caller that asks itself.
-          question.running ??= this.#run(question, () => this.#renew(question, query)).catch(() => {});
-        });
+    if (this.#questions.get(question.query.kind) !== question) return;
+    const afterMs = Math.max(0, RENEW_AFTER * maxAgeMs - (this.#now() - sinceMs));
+    question.cancelRenewal = this.#timers.after(afterMs, () => this.#renew(question, maxAgeMs));
   }
 
-  async #renew(question: Question, query: StatsQuery): Promise<void> {
-    const askedMs = this.#now();
+  readonly #renew = (question: Question, maxAgeMs: number): void => {
+    // After a failure the next caller asks itself.
+    void this.#run(question, () => this.#renewed(question, maxAgeMs).catch(() => {}));
+  };
+
+  async #renewed(question: Question, maxAgeMs: number): Promise<void> {
     const { id } = question;
-    const asked = await this.#ask({ maxAgeMs: query.maxAgeMs, id, isRenewal: true }, question);
-    if (asked?.status === ASKED.claimed)
-      await this.#compute(question, { ...query, maxAgeMs: asked.ms }, id, asked.nowMs, askedMs);
+    const askedMs = this.#now();
+    const asked = await this.#send(question, maxAgeMs, id, true);
+    if (asked?.status !== ASKED.claimed || this.#isClosed) return;
+    await this.#compute(question, asked.wantedMs, id, asked.nowMs, askedMs);
   }
 
-  #keep(question: Question, answer: WindowStats, sinceMs: number): WindowStats {
+  #keep(question: Question, answer: WindowStats, sinceMs: number): void {
     if (sinceMs > question.sinceMs) Object.assign(question, { answer, sinceMs });
-    return answer;
   }
 
   /** An object of the caller's own, with the percentiles in its order. */
   #given(answer: WindowStats, { percentiles }: StatsQuery): WindowStats {
     const given: WindowStats = { ...answer, percentiles: {} };
     for (const p of percentiles) given.percentiles[p] = answer.percentiles[p]!;
-    const degradedBy = answer.degradedBy ?? this.#own.missingReason(answer.from);
-    return degradedBy ? { ...given, degraded: true, degradedBy } : given;
+    if (given.degraded) return given;
+    for (const loss of this.#own.losses()) {
+      const degradedBy = loss.missingReason(answer.from);
+      if (degradedBy) return { ...given, degraded: true, degradedBy };
+    }
+    return given;
   }
-}
 
-function fresh(query: StatsQuery): StatsQuery {
-  return { ...query, maxAgeMs: 0 };
+  /** The answer of another process, from whose place in the journal this process sees what is lost. Undefined for other bytes. */
+  #read({ answer, asOfMs }: Asked, percentiles: readonly number[]): WindowStats | undefined {
+    if (answer.length !== 8 * (12 + percentiles.length)) return undefined;
+    const [count, sum, mean, min, max, variance, from, to, reason, number, birth, length, ...ranked] = new Float64Array(
+      answer.slice().buffer,
+    ) as unknown as Twelve;
+    if (number > 0)
+      for (const { rollbacks } of this.#own.losses()) rollbacks.compare({ number, birth, length }, asOfMs);
+    const degradedBy = REASONS[reason];
+    const stats = { count, sum, mean, min, max, variance, std: Math.sqrt(variance), from, to, asOfMs };
+    const found = { ...stats, percentiles: Object.fromEntries(percentiles.map((p, i) => [p, ranked[i]!])) };
+    return degradedBy ? { ...found, degraded: true, degradedBy } : { ...found, degraded: false };
+  }
 }
 
 const REASONS = [undefined, "retention", "lost", "local", "clock"] as const satisfies (Degraded | undefined)[];
 
-/** Numbers of 8 bytes: the statistics as below, the index of the reason in REASONS, and the percentiles. */
-function bytesOf(stats: WindowStats, percentiles: readonly number[]): Uint8Array {
+type Twelve = [
+  ...[number, number, number, number, number, number],
+  ...[number, number, number, number, number, number],
+  ...number[],
+];
+
+/**
+ * Numbers of 8 bytes: the statistics as below, the index of the reason in REASONS, the end of the journal that this process has seen
+ * (zeros if it has seen none), and the percentiles.
+ */
+function bytesOf(stats: WindowStats, { percentiles }: StatsQuery, seen: JournalPosition | undefined): Uint8Array {
   const { count, sum, mean, min, max, variance, from, to } = stats;
   const reason = REASONS.indexOf(stats.degradedBy as never);
+  const { number, birth, length } = seen ?? { number: 0, birth: 0, length: 0 };
   const ranked = percentiles.map((p) => stats.percentiles[p]!);
-  return new Uint8Array(Float64Array.of(count, sum, mean, min, max, variance, from, to, reason, ...ranked).buffer);
-}
-
-/** Undefined if the bytes are no answer to this question. */
-function answerOf({ answer, asOfMs }: Asked, percentiles: readonly number[]): WindowStats | undefined {
-  if (answer.length !== 8 * (9 + percentiles.length)) return undefined;
-  const [count, sum, mean, min, max, variance, from, to, reason, ...ranked] = new Float64Array(
-    answer.slice().buffer,
-  ) as unknown as [number, number, number, number, number, number, number, number, number, ...number[]];
-  const degradedBy = REASONS[reason];
-  const stats = { count, sum, mean, min, max, variance, std: Math.sqrt(variance), from, to, asOfMs };
-  const found = { ...stats, percentiles: Object.fromEntries(percentiles.map((p, i) => [p, ranked[i]!])) };
-  return degradedBy ? { ...found, degraded: true, degradedBy } : { ...found, degraded: false };
+  const numbers = [count, sum, mean, min, max, variance, from, to, reason, number, birth, length, ...ranked];
+  return new Uint8Array(Float64Array.from(numbers).buffer);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Series } from "../../../src/entries/index.ts";
 import { repeatableStore } from "../../harness/repeatable-store.ts";
+import { until } from "../../harness/until.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
 import { NAME, type Stage } from "./stage.ts";
 
@@ -87,6 +88,22 @@ export function sharedSuite(stage: () => Stage): void {
       });
     });
 
+    test("a renewed answer has the percentiles that were asked, whatever becomes of the caller's array", async () => {
+      const { open, put, clock } = stage();
+      open({ values: "float64" });
+      await put(1, 2, 3);
+      const [one, two] = [another(), another()];
+      const percentiles = [50];
+      await one.series.stats({ percentiles, maxAge: 40 });
+      percentiles[0] = 99;
+      await two.series.stats({ percentiles: [50], maxAge: 40 });
+      one.steps();
+      clock.nowMs += 1;
+      await until("it is renewed", async () => one.steps().includes("series/publish"));
+      expect((await another().series.stats({ percentiles: [50], maxAge: "1h" })).percentiles).toEqual({ 50: 2 });
+      for (const { series } of [one, two]) await series.close();
+    });
+
     test("who deletes sees it at once", async () => {
       const { open, put, clock } = stage();
       open({ values: "float64" });
@@ -105,7 +122,7 @@ export function sharedSuite(stage: () => Stage): void {
       await put(1, 2);
       await another().series.stats({ maxAge: "1s" });
       const answers = (await keys()).filter((key) => key.includes(":answer:"));
-      expect(answers).toEqual([`oriel:{${NAME}}:answer:float64:server:nan:60000::right:linear:0:50,90,99`]);
+      expect(answers).toEqual([`oriel:{${NAME}}:answer:float64:server:nan:60000:right:linear:0:50,90,99`]);
       expect(await expiryOf(answers[0]!)).toBeLessThanOrEqual(clock.nowMs + 2001);
     });
   });
