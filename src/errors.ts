@@ -26,6 +26,8 @@ export interface OrielErrorOptions {
   applied?: "no" | "unknown" | undefined;
   /** Only for OPEN: time in ms after which another call is worthwhile. */
   retryAfterMs?: number | undefined;
+  /** Only for LOST of `withLock` and `withPermit`: the result of the function. */
+  result?: unknown;
 }
 
 /** Where an error happened. Set by `Place` (src/place.ts), never by hand. */
@@ -60,6 +62,8 @@ export class OrielError extends Error {
   readonly help: string;
   /** Only for an open circuit (OPEN): time in ms after which another call is worthwhile. */
   declare readonly retryAfterMs: number | undefined;
+  /** Only if a hold was lost while its function ran (LOST of `withLock`, `withPermit`): the function's result. */
+  declare readonly result?: unknown;
   /** The class or function that was called: "Series", "Limiter", "redisStore". */
   declare readonly structure?: string;
   /** The name of the structure. */
@@ -74,7 +78,7 @@ export class OrielError extends Error {
   }
 
   constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, place?: ErrorPlace) {
-    const { cause, transient = false, applied = "no", retryAfterMs } = options ?? {};
+    const { cause, transient = false, applied = "no", retryAfterMs, result } = options ?? {};
     super(place ? messageAt(place, message) : textOf(message), cause === undefined ? undefined : { cause });
     this.code = code;
     this.transient = transient;
@@ -82,6 +86,7 @@ export class OrielError extends Error {
     this.help = `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${textOf(code).toLowerCase()}`;
     // Absent properties are not printed.
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (result !== undefined) this.result = result;
     if (place?.structure !== undefined) this.structure = place.structure;
     if (place?.structureName !== undefined) this.structureName = place.structureName;
     if (place?.operation !== undefined) this.operation = place.operation;

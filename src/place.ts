@@ -62,12 +62,12 @@ export class Place {
   /** Same as `error`, but replaces the place of an inner structure and keeps that structure's server, if it has one. */
   outer(operation: string | undefined, error: unknown, known?: "no"): unknown {
     if (!(error instanceof OrielError)) return error;
-    const { code, cause, transient, retryAfterMs } = error;
+    const { code, cause, transient, retryAfterMs, result } = error;
     const applied = known ?? error.applied;
     const server = error.structure === undefined ? (error.address ?? this.#store?.address) : error.address;
     const address = OF_SERVER.has(code) ? server : undefined;
     const place = { structure: this.#structure, structureName: this.#name, operation, address };
-    return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
+    return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs, result }, place);
   }
 
   /** Returns the result of `call`. An error gets this place; `applied` is as in `error`. */

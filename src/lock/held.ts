@@ -9,6 +9,26 @@ import { leaseMsOf } from "./lock-options.ts";
 const RENEWALS_PER_LEASE = 3;
 const RETRIES_PER_LEASE = 10;
 
+/** A signal that calls `look` when its state is read. A timer may be late, and the caller's code must not run on before it. */
+export function looking(signal: AbortSignal, look: () => void): AbortSignal {
+  const { prototype } = AbortSignal;
+  const aborted = Object.getOwnPropertyDescriptor(prototype, "aborted")!.get!;
+  return Object.defineProperties(signal, {
+    aborted: {
+      get() {
+        look();
+        return aborted.call(signal);
+      },
+    },
+    throwIfAborted: {
+      value() {
+        look();
+        prototype.throwIfAborted.call(signal);
+      },
+    },
+  });
+}
+
 /** Ends the renewals of a hold, which then lasts for its lease. For locks that are made of several holds. */
 export let stopWatchdog: (held: HeldLock<number | null>) => void;
 
@@ -64,10 +84,18 @@ export class HeldLock<Fence extends number | null = number> {
     this.#checkLease();
     if (!this.#abort) {
       this.#abort = new AbortController();
+      looking(this.#abort.signal, () => this.#checkLease());
       this.#arm();
     }
     if (this.#lostBecause && !this.#abort.signal.aborted) this.#abort.abort(this.#lostBecause);
     return this.#abort.signal;
+  }
+
+  /** Throws LOST if the hold is no longer proven, or was released. It looks at the clock and sends nothing. */
+  assertHeld(): void {
+    this.#checkLease();
+    if (this.#lostBecause) throw this.#lostBecause;
+    if (this.#state === "released") throw this.#at.error("assertHeld", new OrielError("LOST", "it was released"));
   }
 
   /**

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, OrielError } from "../errors.ts";
 import type { Place } from "../place.ts";
 import { checkOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
 
@@ -13,8 +13,38 @@ export interface HoldRequest {
   isWatched: boolean;
 }
 
+/** A hold of locks or permits. */
+export interface Releasable {
+  readonly leftMs: number;
+  release(): Promise<boolean>;
+}
+
+/**
+ * Runs `fn` under a hold, and releases it. Rejects with LOST, which has the result of `fn`, if the hold was no longer the
+ * caller's when `fn` had ended. If it is unknown what became of the release, the lease decides, by the clock.
+ */
+export async function whileHeld<Held extends Releasable, T>(
+  held: Held,
+  fn: (held: Held) => T | Promise<T>,
+  place: Place,
+  operation: string,
+): Promise<T> {
+  let result: T;
+  try {
+    result = await fn(held);
+  } catch (error) {
+    await held.release().catch(() => false);
+    throw error;
+  }
+  const isProven = held.leftMs > 0;
+  if (await held.release().catch(() => isProven)) return result;
+  const why =
+    "the hold was lost before the function had ended, and another one may have had it; `error.result` is the result";
+  throw place.error(operation, new OrielError("LOST", why, { applied: "unknown", result }));
+}
+
 /** `tryLock` and `withLock` of every kind of lock, around its own way to get a hold. */
-export class LockCalls<Held extends { release(): Promise<boolean> }> {
+export class LockCalls<Held extends Releasable> {
   readonly #at: Place;
   readonly #prefix: string;
   readonly #watchdogLeaseMs: number;
@@ -38,12 +68,7 @@ export class LockCalls<Held extends { release(): Promise<boolean> }> {
       checkOptions(options, TRY_OPTIONS);
       return this.#lock({ ...options, wait: options.wait ?? "10s" });
     });
-    if (!held) return null;
-    try {
-      return await fn(held);
-    } finally {
-      await held.release().catch(() => false);
-    }
+    return held && whileHeld(held, fn, this.#at, `${this.#prefix}withLock`);
   }
 
   async #lock(options: TryLockOptions): Promise<Held | null> {

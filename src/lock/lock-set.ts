@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import { type HeldLock, stopWatchdog } from "./held.ts";
+import { type HeldLock, looking, stopWatchdog } from "./held.ts";
 import { type HoldRequest, LockCalls } from "./lock-calls.ts";
 import { leaseMsOf, type TryLockOptions } from "./lock-options.ts";
 
@@ -104,6 +104,7 @@ export class HeldLocks {
   get signal(): AbortSignal {
     if (!this.#abort) {
       this.#abort = new AbortController();
+      looking(this.#abort.signal, () => void this.leftMs);
       for (const { signal } of this.#held) {
         const lose = () => this.#lose(signal.reason);
         if (signal.aborted) lose();
@@ -111,6 +112,11 @@ export class HeldLocks {
       }
     }
     return this.#abort.signal;
+  }
+
+  /** Throws LOST if one of the holds is no longer proven, or was released. */
+  assertHeld(): void {
+    for (const each of this.#held) each.assertHeld();
   }
 
   /**

@@ -1,5 +1,6 @@
 import { argumentError, OrielError } from "../errors.ts";
 import { HeldLock } from "../lock/held.ts";
+import { whileHeld } from "../lock/lock-calls.ts";
 import { checkOptions, leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import type { Place } from "../place.ts";
 import { register } from "../registry/register.ts";
@@ -88,11 +89,7 @@ export class PermitCalls {
       if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
       return this.#acquire(permits, options);
     });
-    try {
-      return await fn(permit);
-    } finally {
-      await permit.release().catch(() => false);
-    }
+    return whileHeld(permit, fn, this.#at, operation);
   }
 
   async #acquire(permits: number, options: AcquireOptions): Promise<Permit> {

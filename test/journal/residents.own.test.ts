@@ -64,6 +64,26 @@ describe("the copies of a store's series", () => {
     }
   });
 
+  test("that cannot be packed stay as they are, with a warning", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    onTestFinished(() => warned.mockRestore());
+    const { store, clock } = storeWith();
+    const series = new Series(store, "s");
+    await series.recordMany(Array.from({ length: 40_000 }, (_, i) => i));
+    const before = await series.stats({ span: "10s" });
+    const packing = vi.spyOn(JournalCopy.prototype, "packNext").mockImplementation(() => {
+      throw new RangeError("no memory");
+    });
+    onTestFinished(() => packing.mockRestore());
+    clock.nowMs += 6000;
+    await vi.advanceTimersByTimeAsync(7000);
+    expect(String(warned.mock.calls[0]?.[0])).toContain("a copy is not packed: RangeError: no memory");
+    expect(await series.stats({ span: "10s", at: before.to })).toEqual(before);
+    await series.close();
+  });
+
   test.each(["float32", "float64"] as const)("are packed once they are not queried for 5 s: %s", async (values) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());

@@ -49,6 +49,19 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
       expect(await Promise.all([again.release(), rest!.release()])).toEqual([true, true]);
     });
 
+    test("a permit that is lost while the function runs rejects it, and the result is on the error", async () => {
+      const lost = semaphore.withPermit(
+        async (permit) => {
+          while (permit.leftMs > 0) await pause(5);
+          // Others have all permits, so that this one is certainly over.
+          const all = await multi.acquire(LIMIT, { wait: "20s", lease: "60s" });
+          return [permit.signal.aborted, await all.release()];
+        },
+        { lease: 300, wait: "20s" },
+      );
+      await expect(lost).rejects.toMatchObject({ code: "LOST", operation: "withPermit", result: [true, true] });
+    });
+
     test("a waiter gets a permit soon after its release, and all are served", async () => {
       const held = await Promise.all([1, 2, 3].map(() => semaphore.acquire({ lease: "60s" })));
       let inUse = LIMIT;

@@ -1,7 +1,9 @@
 import { endsWithRequest } from "../../async/of-request.ts";
 import { idleTimeout } from "../../async/timers.ts";
+import { reasonText } from "../../errors.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock } from "../../time.ts";
+import { warn } from "../../warn.ts";
 
 /** Something with a copy of events that can be evicted, and packed. */
 export interface Resident {
@@ -99,7 +101,7 @@ export class Residents {
         this.#wait(PACK_AFTER_MS - idleMs);
         return;
       }
-      const sizeBytes = account.resident.deref()?.packNext();
+      const sizeBytes = packedBytes(account);
       account.isPacked = sizeBytes === undefined;
       if (sizeBytes === undefined) continue;
       this.#totalBytes += sizeBytes - account.sizeBytes;
@@ -123,5 +125,15 @@ export class Residents {
     this.#accounts.delete(account);
     if (sizeBytes > 0) this.#accounts.add(account);
     this.#last = sizeBytes > 0 ? account : undefined;
+  }
+}
+
+/** The size after a part was packed; undefined if there is nothing to pack. A failure leaves the copy as it is. */
+function packedBytes({ resident }: Account): number | undefined {
+  try {
+    return resident.deref()?.packNext();
+  } catch (error) {
+    warn(`a copy is not packed: ${reasonText(error)}`);
+    return undefined;
   }
 }

@@ -27,7 +27,7 @@ export const LOCKS: Record<string, Subject> = {
   },
   HeldLocks: {
     object: (store) => oriel.Lock.all([new oriel.Lock(store, "a")]).tryLock({ lease: 1000 }),
-    methods: { extend: () => [1000], release: nothing },
+    methods: { assertHeld: nothing, extend: () => [1000], release: nothing },
   },
   ReadWriteLock: {
     called: oriel.ReadWriteLock,
@@ -43,7 +43,7 @@ export const LOCKS: Record<string, Subject> = {
   },
   HeldLock: {
     object: (store) => new oriel.Lock(store, "a").tryLock({ lease: 1000 }),
-    methods: { extend: () => [1000], release: nothing },
+    methods: { assertHeld: nothing, extend: () => [1000], release: nothing },
   },
   QuorumLock: {
     called: QuorumLock,

@@ -49,6 +49,9 @@ export function setSuite(opened: () => OpenStore): void {
       expect(signal.reason).toMatchObject({ code: "LOST", message: expect.stringContaining('"b"') });
       expect(await held.release()).toBe(false);
       expect(await a!().isHeld()).toBe(false);
+      expect(() => held.assertHeld()).toThrowError(expect.objectContaining({ code: "LOST" }));
+      const run = Lock.all([a!(), b!()]).withLock(() => b!(opened().other).forceRelease());
+      await expect(run).rejects.toMatchObject({ code: "LOST", result: true });
     });
 
     test("sets in opposite orders do not wait for each other in a circle", async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Lock, type LockOptions } from "../../../src/entries/index.ts";
+import { Lock, type LockOptions, type OrielError } from "../../../src/entries/index.ts";
 import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { OpenStore } from "./stores.ts";
 import { operatorSuite } from "./suite-operators.ts";
@@ -139,6 +139,17 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         await held!.release();
         expect(await other.withLock(() => "ran", { wait: 0 })).toBe("ran");
       });
+
+      test("withLock rejects with LOST if the hold was taken away, and the result is on the error", async () => {
+        const lost = lock.withLock(async () => ({ freed: await other.forceRelease() }));
+        await expect(lost).rejects.toMatchObject({ code: "LOST", operation: "withLock", result: { freed: true } });
+        const thrown = lock.withLock(async () => {
+          await other.forceRelease();
+          throw new RangeError("mine");
+        });
+        await expect(thrown).rejects.toThrowError("mine");
+        expect(await lock.withLock(async (held) => [await held.release(), "ran"])).toEqual([true, "ran"]);
+      });
     });
 
     operatorSuite(() => opened);
@@ -164,6 +175,35 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await held!.extend()).toBe(false);
         expect(await held!.release()).toBe(false);
         expect(await next!.release()).toBe(true);
+      });
+
+      test("code that blocks the process beyond its lease sees the loss with its next line, and withLock rejects", async () => {
+        const { lock, other } = fresh();
+        const seen: unknown[] = [];
+        const error = await lock
+          .withLock(
+            (held) => {
+              const { signal } = held;
+              held.assertHeld();
+              seen.push(signal.aborted);
+              // Timers are late while this runs.
+              const untilMs = performance.now() + 400;
+              while (performance.now() < untilMs);
+              seen.push(signal.aborted);
+              for (const look of [() => signal.throwIfAborted(), () => held.assertHeld()])
+                try {
+                  look();
+                } catch (lost) {
+                  seen.push((lost as OrielError).code);
+                }
+              return other.tryLock({ wait: "20s", lease: "60s" });
+            },
+            { lease: 300, wait: "20s" },
+          )
+          .catch((lost) => lost);
+        expect(seen).toEqual([false, true, "LOST", "LOST"]);
+        expect(error).toMatchObject({ code: "LOST", operation: "withLock", applied: "unknown", transient: false });
+        expect(await error.result.release()).toBe(true);
       });
 
       test("the wait ends in time", async () => {
