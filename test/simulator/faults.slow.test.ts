@@ -25,3 +25,10 @@ it("repeats a seed in the same way every time", async () => {
   const [once, again] = [await playSchedule(first, { tracing: true }), await playSchedule(first, { tracing: true })];
   expect(again.trace).toEqual(once.trace);
 });
+
+it("seals by the processes of the series too, without one that only seals", async () => {
+  const upkeep = { sealAfterMs: 100, sealSpreadMs: 1000, idleMs: 1500, minIdleBytes: 200 };
+  const { violations, seals } = await playSchedule(1, { conditions: { sealerCount: 0, upkeep, writerCount: 3 } });
+  expect(violations).toEqual([]);
+  expect(seals).toBeGreaterThan(0);
+});

@@ -50,7 +50,9 @@ export interface Plan {
   /** How likely the server's clock steps when an attempt was not answered: between two attempts of one call. */
   readonly stepsBetween: number;
   readonly largestStepMs: number;
-  /** Processes that seal closed chunks, besides those whose series do. */
+  /** When the processes of the series close idle chunks and seal closed ones; at 1e9 ms they do not. */
+  readonly upkeep: { sealAfterMs: number; sealSpreadMs: number; idleMs: number; minIdleBytes: number };
+  /** Processes that seal closed chunks, besides those of the series. */
   readonly sealerCount: number;
   readonly sealPaceMs: number;
   /** Processes whose questions are of series opened anew. */
@@ -78,6 +80,8 @@ export function planOf(seed: number): Plan {
   );
   const ofSeals = new Random(seed ^ 0x5ea1);
   const isEventClock = random.chance(0.15);
+  const ofUpkeep = new Random(seed ^ 0x5ea2);
+  const never = 1e9;
   return {
     seed,
     durationMs,
@@ -113,6 +117,12 @@ export function planOf(seed: number): Plan {
     freezes: !isPlain && random.chance(0.25) ? random.pick([0.01, 0.05, 0.2]) : 0,
     stepsBetween: !isPlain && random.chance(0.25) ? random.pick([0.1, 0.5]) : 0,
     largestStepMs: random.pick([6_000, 60_000]),
+    upkeep: {
+      sealAfterMs: ofUpkeep.pick([never, 100, 1000]),
+      sealSpreadMs: ofUpkeep.pick([0, 1000, 4000]),
+      idleMs: ofUpkeep.pick([never, 1500, 5000]),
+      minIdleBytes: ofUpkeep.pick([200, 2000]),
+    },
     sealerCount: ofSeals.int(1, 3),
     newReaderCount: ofSeals.int(0, 1),
     sealPaceMs: ofSeals.pick([100, 500, 3_000]),

@@ -43,9 +43,14 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   // Many errors are part of the play; the stack of one that is not is seen when its seed is traced.
   if (!options.tracing) Error.stackTraceLimit = 0;
   packing.minEvents = 1;
-  // Its own processes seal. Those of the series would do so by real timers.
-  const byActors = { minSealedBytes: 0, sealAfterMs: 1e9, idleMs: 1e9 };
-  Object.assign(law, byActors, plan.sizes, { requestBytes: plan.requestBytes }, options.mutation?.constants);
+  Object.assign(
+    law,
+    { minSealedBytes: 0 },
+    plan.upkeep,
+    plan.sizes,
+    { requestBytes: plan.requestBytes },
+    options.mutation?.constants,
+  );
   const stage = new Stage(plan, options.tracing ?? false, options.mutation);
   const chances = stage.random.fork();
   Date.now = () => stage.world.nowMs;
