@@ -1,6 +1,7 @@
 // Vitest runs this before each test file. Modules are shared by the files that one worker runs, so a module that
 // registered hooks would do so for the first of them only.
 import { afterAll, afterEach } from "vitest";
+import { forceKernel } from "../../src/kernel/choose.ts";
 import { defaults } from "../../src/store/delivery/script-store.ts";
 import { endFile, endTest } from "./ends.ts";
 
@@ -16,3 +17,5 @@ defaults.deadlineMs = 20_000;
 
 afterEach(endTest);
 afterAll(endFile);
+// A file that imports the JavaScript kernel alone would choose it for all files after it.
+afterAll(() => forceKernel(null));

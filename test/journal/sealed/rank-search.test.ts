@@ -1,6 +1,6 @@
 // Numbers by rank from the heads of blocks and few groups, against all values sorted.
 import { describe, expect, test } from "vitest";
-import "../../../src/entries/js.ts";
+import "../../../src/entries/index.ts";
 import * as layout from "../../../src/generated/layouts/journal.ts";
 import { encodeSealed, SEALED_FIXED_BYTES } from "../../../src/journal/sealed/encode-chunk.ts";
 import { ChunkOutline } from "../../../src/journal/sealed/outline.ts";

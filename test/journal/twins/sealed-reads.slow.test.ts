@@ -1,7 +1,7 @@
 // Reads of sealed chunks: pages, outlines and parts are equal in both forms of each step.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import "../../../src/entries/js.ts";
+import "../../../src/entries/index.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../../src/journal/format/answer.ts";
 import { readHeader } from "../../../src/journal/format/chunk.ts";
 import { constants } from "../../../src/journal/format/constants.ts";

@@ -1,7 +1,7 @@
 // The function oriel_window: empty windows, misuse, damage, and the size of its replies.
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import "../../../src/entries/js.ts";
+import "../../../src/entries/index.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

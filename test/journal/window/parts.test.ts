@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import "../../../src/entries/js.ts";
+import "../../../src/entries/index.ts";
 import { composeFunction } from "../../../scripts/lua/compose-script.mjs";
 import { Checksum } from "../../../src/journal/sealed/checksum.ts";
 import { encodeBlock } from "../../../src/kernel/blocks/block.ts";

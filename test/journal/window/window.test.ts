@@ -1,7 +1,7 @@
 // The function oriel_window answers what a brute-force reader of the same events does.
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import "../../../src/entries/js.ts";
+import "../../../src/entries/index.ts";
 import { constants } from "../../../src/journal/format/constants.ts";
 import { runs } from "../../harness/runs.ts";
 import { seeds } from "../../harness/seeds.ts";
