@@ -2,8 +2,8 @@ import type { Plugin } from "esbuild";
 import { defineConfig, type Options } from "tsup";
 
 /**
- * Replaces imports by a name that `imports` of package.json resolves for each runtime: of the store and of the kernels in the
- * entries of structures, and of the upkeep of a series. One file therefore serves all runtimes.
+ * Replaces imports by a name that `imports` of package.json resolves for each runtime: of the store, of the kernels and of the
+ * upkeep of series, in the entries of structures. One file therefore serves all runtimes.
  */
 const byRuntime: Plugin = {
   name: "by runtime",
@@ -12,7 +12,7 @@ const byRuntime: Plugin = {
       onResolve({ filter }, (from) => (importer.test(from.importer) ? { path, external: true } : undefined));
     leave(/\/store\/redis\/redis\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store");
     leave(/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#kernels");
-    leave(/\/upkeep\.ts$/, /\/series\/session\//, "#upkeep");
+    leave(/\/upkeep\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#upkeep");
   },
 };
 

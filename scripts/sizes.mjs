@@ -6,7 +6,6 @@ import { gzipSync } from "node:zlib";
 import { build, transform } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const noUpkeep = join(root, "src/runtimes/no-upkeep.ts");
 const [names = "httpStore", most = "40"] = process.argv.slice(2);
 const { outputFiles } = await build({
   stdin: { contents: `export { ${names} } from "./src/runtimes/workerd.ts"`, resolveDir: root },
@@ -18,12 +17,6 @@ const { outputFiles } = await build({
   format: "esm",
   platform: "neutral",
   external: ["*.wasm", "ioredis"],
-  plugins: [
-    {
-      name: "for Workers",
-      setup: ({ onResolve }) => onResolve({ filter: /\/upkeep\.ts$/ }, () => ({ path: noUpkeep })),
-    },
-  ],
 });
 
 // Before each module stands a comment with its path. The export at the end names locals of all modules.

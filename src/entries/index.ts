@@ -7,9 +7,12 @@
 import { provideBlocks } from "../kernel/blocks/choose.ts";
 import { blocks, kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
+import { withUpkeep } from "../series/session/given-upkeep.ts";
+import { upkeep } from "../series/session/upkeep.ts";
 
 provideKernels(kernels);
 provideBlocks(blocks);
+withUpkeep(undefined, upkeep);
 
 export { redisStore } from "../store/redis/redis.ts";
 export * from "./api.ts";

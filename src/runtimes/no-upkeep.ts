@@ -1,2 +1,2 @@
-// Stands in the place of series/session/upkeep.ts in bundles for Cloudflare Workers, which do nothing after a request.
+// The upkeep of series in Cloudflare Workers, which do nothing after a request.
 export const upkeep = undefined;

@@ -33,7 +33,8 @@ const SCENES: Record<string, Scene> = {
   "answers that are lost": {
     // biome-ignore lint/suspicious/noThenProperty: the harness names it so; nobody awaits these options.
     begin: (_, proxy) => proxy.dropReplies(1e9, { then: "silence" }),
-    reported: /no answer|the reply was lost/,
+    // Where a probe has found it first, the message is about the server.
+    reported: /no answer|the reply was lost|does not answer/,
     applied: "unknown",
     transient: true,
   },

@@ -176,6 +176,8 @@ export const SILENT: Record<string, string> = {
   "Series.close": "waits for what was recorded, whose calls reject",
   "Lock.static all": "sends nothing",
   "Series.explain": "sends nothing",
+  "HeldLock.assertHeld": "sends nothing",
+  "HeldLocks.assertHeld": "sends nothing",
   "Breaker.run": "goes on alone while the store is away: test/breaker",
   "Breaker.stats": "asks no store",
   "Breaker.on": "asks no store",

@@ -70,7 +70,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   cli: ["entries", "async", "doctor", "generated", "registry", "history"],
   entries: ["*"],
-  runtimes: ["entries", "kernel", "store"],
+  runtimes: ["entries", "kernel", "series", "store"],
   generated: ["store"],
   "": ["async", "generated"],
 };

@@ -19,10 +19,10 @@ import type { Clock, Closed } from "../../time.ts";
 import { type AskedQuery, answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
 import { afterRecording, isStoreFault, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
+import { givenUpkeep } from "./given-upkeep.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { Held } from "./query-plan.ts";
 import type { CommitFailure } from "./session.ts";
-import { upkeep } from "./upkeep.ts";
 
 /** If the frame names of many producers take more than this share of a copy's bound, the copy is not cached. */
 const MAX_NAMES_SHARE = 0.5;
@@ -39,7 +39,8 @@ export class JournalView implements WindowView {
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  readonly #folds = new WindowFolds(upkeep && new upkeep.WindowIndex());
+  readonly #upkeep = givenUpkeep();
+  readonly #folds = new WindowFolds(this.#upkeep && new this.#upkeep.WindowIndex());
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
@@ -82,7 +83,7 @@ export class JournalView implements WindowView {
 
   /** Packs a part of the copy, and drops what queries have computed. Returns its size, or undefined if all is packed. */
   packNext(): number | undefined {
-    if (!upkeep || !this.copy.packNext(upkeep.PackedEvents)) return undefined;
+    if (!this.#upkeep || !this.copy.packNext(this.#upkeep.PackedEvents)) return undefined;
     this.#folds.clear();
     return this.copy.sizeBytes;
   }

@@ -15,8 +15,8 @@ import type { RunOptions, Store } from "../../store/contract.ts";
 import { refused, unsent } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
+import { givenUpkeep } from "./given-upkeep.ts";
 import type { Sealing } from "./sealing.ts";
-import { upkeep } from "./upkeep.ts";
 
 /** The store's answer to a batch. Without verdicts, all of it was written. */
 export type AppendAnswer = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
@@ -49,6 +49,7 @@ export class JournalWriter {
     this.#settings = settings;
     this.#reader = reader;
     this.#time = time;
+    const upkeep = givenUpkeep();
     if (upkeep && !endsWithRequest) this.#sealing = new upkeep.Sealing(store, key, settings.entropy);
   }
 
