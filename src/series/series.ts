@@ -125,8 +125,8 @@ export class Series {
   }
 
   /**
-   * How `stats` with these options would be answered now, and what this process knows of the costs. Sends nothing. Throws ARGUMENT
-   * and, if the series is closed, UNAVAILABLE.
+   * How this process would compute `stats` with these options now, and the costs that it knows. A shared answer (`maxAge`) it would
+   * not compute. Sends nothing. Throws ARGUMENT and, if the series is closed, UNAVAILABLE.
    */
   explain(options: StatsOptions = {}): QueryPlanReport {
     return this.#place.checked("explain", () =>

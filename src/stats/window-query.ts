@@ -13,8 +13,8 @@ export interface WindowOptions {
   closed?: Closed | undefined;
   /**
    * Maximum age of the answer; default 0. It has all events that were acknowledged this long before the call. The processes
-   * share the answers of `stats`: one of them computes, and the others read some hundred bytes, or nothing if they have a
-   * young answer or a young copy. `values` and `fractionBelow` send no request if the copy of this `Series` object is young enough
+   * share the answers of `stats` about windows that end now, with at most 20 percentiles: one of them computes, and the others read
+   * some hundred bytes, or nothing if they have a young answer or a young copy. Otherwise, `stats` too uses a young copy. `values` and `fractionBelow` send no request if the copy of this `Series` object is young enough
    * and covers the window. The window ends at that earlier time (`to`).
    */
   maxAge?: Duration | undefined;

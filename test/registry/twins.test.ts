@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { keysOf } from "../../src/registry/steps/keys.ts";
 import { list } from "../../src/registry/steps/list.ts";
-import type { Store } from "../../src/store/contract.ts";
-import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { type Call, type OpenStore, onHttp, onMemory, onRedis, playAlike } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";
 
 const BASE = "oriel:{registry}";
@@ -14,14 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(stores.map((each) => each.close())));
 
-type Step = (store: Store) => Promise<unknown>;
 const json = fc.constantFrom("{}", '{"span":1}', '{"span":2}', '{"é":"𝄞\\n"}');
 const structure = fc.record({
   field: fc.constantFrom('Series "a"', 'Series "b"', 'Limiter "a"', 'Lock "é𝄞"'),
   shared: json,
   settings: json,
 });
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<Call> = fc.oneof(
   fc
     .record({
       process: fc.constantFrom("web-1:1:a", "web-2:7:b", "c"),
@@ -30,12 +28,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       structures: fc.uniqueArray(structure, { maxLength: 4, selector: ({ field }) => field }),
     })
     .map(
-      (input): Step =>
+      (input): Call =>
         (store) =>
           store.run(announce, BASE, input),
     ),
   fc.constantFrom(...keysOf(BASE).filter((key) => !key.endsWith("times"))).map(
-    (key): Step =>
+    (key): Call =>
       async (store) => {
         const { entries, ...page } = await store.run(list, key, "0");
         return { ...page, entries: new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1))) };
@@ -50,18 +48,7 @@ test("all forms have equal answers and expiries for any sequence of announcement
         minLength: 5,
         maxLength: 40,
       }),
-      async (steps) => {
-        for (const each of stores) await each.clear();
-        let nowMs = stores[0]!.clock.nowMs;
-        const startMs = nowMs;
-        for (const [goneMs, run] of steps) {
-          nowMs += goneMs;
-          for (const { clock } of stores) clock.nowMs = nowMs;
-          const [first, ...others] = await Promise.all(stores.map(({ store }) => run(store)));
-          for (const other of others) expect(other).toEqual(first);
-        }
-        for (const { clock } of stores) clock.nowMs = startMs;
-      },
+      (calls) => playAlike(stores, calls),
     ),
     { numRuns: runs(Number(process.env.ORIEL_RUNS ?? 30)) },
   );

@@ -114,9 +114,9 @@ export class SharedAnswers {
     const question: Question = { key: `${this.#key}:${kind}`, query, id, sinceMs };
     this.#questions.set(kind, question);
     if (this.#questions.size > MAX_QUESTIONS) {
-      const [[first, { cancelRenewal }]] = this.#questions as unknown as [[string, Question]];
-      cancelRenewal?.();
-      this.#questions.delete(first);
+      const [oldest = question] = this.#questions.values();
+      oldest.cancelRenewal?.();
+      this.#questions.delete(oldest.query.kind);
     }
     return question;
   }

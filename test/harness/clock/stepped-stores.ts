@@ -1,4 +1,5 @@
 import { Cluster, Redis } from "ioredis";
+import { expect } from "vitest";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { ScriptStoreOptions } from "../../../src/store/delivery/script-store.ts";
@@ -25,6 +26,27 @@ export interface OpenStore {
   client?: Redis | Cluster;
   /** Default options of everything that a suite creates. */
   modes?: object;
+}
+
+/** One call on a store. */
+export type Call = (store: Store, nowMs: number) => Promise<unknown>;
+
+/** Plays calls on empty stores, each some ms after the one before. Every store must answer as the first one does. */
+export async function playAlike(stores: readonly OpenStore[], calls: readonly [goneMs: number, Call][]): Promise<void> {
+  let nowMs = START_MS;
+  for (const each of stores) await each.clear();
+  for (const [goneMs, call] of calls) {
+    nowMs += goneMs;
+    for (const { clock } of stores) clock.nowMs = nowMs;
+    const [first, ...others] = await Promise.all(stores.map(({ store }) => call(store, nowMs)));
+    for (const other of others) expect(other).toEqual(first);
+  }
+}
+
+/** The keys of every store expire when those of the first one do. */
+export async function expectAlikeExpiries(stores: readonly OpenStore[]): Promise<void> {
+  const [first, ...others] = await Promise.all(stores.map((each) => each.expiries()));
+  for (const other of others) expect([...other.values()]).toEqual([...first!.values()]);
 }
 
 export async function onMemory(): Promise<OpenStore> {

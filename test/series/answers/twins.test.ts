@@ -2,8 +2,14 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ask } from "../../../src/series/answers/ask.ts";
 import { publish } from "../../../src/series/answers/publish.ts";
-import type { Store } from "../../../src/store/contract.ts";
-import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+import {
+  type Call,
+  expectAlikeExpiries,
+  type OpenStore,
+  onMemory,
+  onRedis,
+  playAlike,
+} from "../../harness/clock/stepped-stores.ts";
 import { runs } from "../../harness/runs.ts";
 
 const KEY = "oriel:{s}:answer:question";
@@ -13,21 +19,20 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(stores.map((each) => each.close())));
 
-type Step = (store: Store, nowMs: number) => Promise<unknown>;
 const id = fc.constantFrom(1, 2, 3, 2 ** 32 - 1);
 const maxAgeMs = fc.constantFrom(1, 10, 100, 1000, 90_000, 1e15);
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ id, maxAgeMs }).map((input) => asking({ ...input, isRenewal: false })) },
   fc.record({ id, maxAgeMs }).map((input) => asking({ ...input, isRenewal: true })),
   fc
     .record({ id, maxAgeMs, agoMs: fc.constantFrom(-5, 0, 1, 9, 99, 5000), bytes: fc.constantFrom(0, 8, 100) })
-    .map(({ agoMs, bytes, ...input }): Step => {
+    .map(({ agoMs, bytes, ...input }): Call => {
       const answer = new Uint8Array(bytes).fill(bytes);
       return (store, nowMs) => store.run(publish, KEY, { ...input, asOfMs: nowMs - agoMs, answer });
     }),
 );
 
-function asking(input: { id: number; maxAgeMs: number; isRenewal: boolean }): Step {
+function asking(input: { id: number; maxAgeMs: number; isRenewal: boolean }): Call {
   return (store) => store.run(ask, KEY, input);
 }
 
@@ -38,19 +43,9 @@ test("both forms have equal answers and expiries for any sequence of calls, also
         minLength: 5,
         maxLength: 60,
       }),
-      async (steps) => {
-        for (const each of stores) await each.clear();
-        let nowMs = stores[0]!.clock.nowMs;
-        const startMs = nowMs;
-        for (const [goneMs, run] of steps) {
-          nowMs += goneMs;
-          for (const { clock } of stores) clock.nowMs = nowMs;
-          const [remote, local] = await Promise.all(stores.map(({ store }) => run(store, nowMs)));
-          expect(remote).toEqual(local);
-        }
-        const [remote, local] = await Promise.all(stores.map((each) => each.expiries()));
-        expect([...remote!.values()]).toEqual([...local!.values()]);
-        for (const { clock } of stores) clock.nowMs = startMs;
+      async (calls) => {
+        await playAlike(stores, calls);
+        await expectAlikeExpiries(stores);
       },
     ),
     { numRuns: runs(Number(process.env.ORIEL_RUNS ?? 150)) },
