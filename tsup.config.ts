@@ -37,7 +37,7 @@ const parts = {
   ...files("src/kernel", "built-in"),
   ...files("src/series/session", "upkeep"),
 };
-const browser = files("src/runtimes", "browser", "js");
+const browser = files("src/runtimes", "browser", "js", "slim");
 const edge = files(
   "src/runtimes",
   "workerd",
