@@ -2,9 +2,9 @@ import * as breaker from "../generated/scripts/breaker.ts";
 import * as counter from "../generated/scripts/counter.ts";
 import * as fleet from "../generated/scripts/fleet.ts";
 import * as history from "../generated/scripts/history.ts";
+import * as hold from "../generated/scripts/hold.ts";
 import * as journal from "../generated/scripts/journal.ts";
 import * as limiter from "../generated/scripts/limiter.ts";
-import * as lock from "../generated/scripts/lock.ts";
 import * as lockedWindow from "../generated/scripts/locked-window.ts";
 import * as queue from "../generated/scripts/queue.ts";
 import * as semaphore from "../generated/scripts/semaphore.ts";
@@ -56,8 +56,8 @@ const CALL = /\w\(\s*["']([A-Z]+)["']/g;
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   Series: commandsIn(journal),
   Limiter: commandsIn(limiter),
-  Lock: commandsIn(lock),
-  Semaphore: commandsIn(semaphore),
+  Lock: commandsIn(hold),
+  Semaphore: commandsIn({ ...hold, ...semaphore }),
   LockedWindow: commandsIn(lockedWindow),
   Counters: commandsIn(counter),
   DelayQueue: commandsIn(queue),

@@ -1,5 +1,5 @@
 import { idleTimeout } from "../async/timers.ts";
-import type { HeldLock } from "../lock/held.ts";
+import type { HeldLock } from "../hold/held.ts";
 import { Lock } from "../lock/lock.ts";
 import { quietStore } from "../registry/quiet-store.ts";
 import type { Store } from "../store/contract.ts";

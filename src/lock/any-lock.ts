@@ -1,6 +1,6 @@
 import { unref } from "../async/timers.ts";
 import { argumentError, OrielError } from "../errors.ts";
-import type { TryLockOptions } from "./lock-options.ts";
+import type { TryLockOptions } from "../hold/lock-options.ts";
 
 /** The parts of a hold that `LockedWindow` and `DrainService` use. */
 export interface AnyHeldLock {

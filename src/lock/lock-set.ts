@@ -1,10 +1,10 @@
 import { OrielError } from "../errors.ts";
+import { type HeldLock, looking, stopWatchdog } from "../hold/held.ts";
+import { type HoldRequest, LockCalls } from "../hold/lock-calls.ts";
+import { leaseMsOf, type TryLockOptions } from "../hold/lock-options.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import { type HeldLock, looking, stopWatchdog } from "./held.ts";
-import { type HoldRequest, LockCalls } from "./lock-calls.ts";
-import { leaseMsOf, type TryLockOptions } from "./lock-options.ts";
 
 /** One lock of a set. */
 export interface SetMember {
@@ -39,7 +39,7 @@ export class LockSet {
   }
 
   /** As `Lock.withLock`, under all locks. */
-  withLock<T>(fn: (held: HeldLocks) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
+  withLock<T>(fn: (held: HeldLocks) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
     return this.#calls.withLock(fn, options);
   }
 

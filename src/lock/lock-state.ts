@@ -1,43 +1,61 @@
-import { corruptError } from "../errors.ts";
-import { HEAD_LENGTH, ID_LENGTH, PLACE_LENGTH } from "../generated/layouts/lock.ts";
+import { processOf } from "../hold/steps/state.ts";
+import { type Looked, look } from "../hold/steps/steps.ts";
 import type { Store } from "../store/contract.ts";
-import { inspect } from "./steps/inspect.ts";
-import { fenceKeyOf, OUR_TOKENS, queueKeyOf } from "./steps/keys.ts";
-import { msIn } from "./steps/queue.ts";
+
+/** The key of the state of a `Lock` or `QuorumLock`. */
+export function lockKeyOf(store: Store, name: string): string {
+  return `${store.keyOf(name)}:lock`;
+}
+
+/** The key of the state of a `ReadWriteLock`. */
+export function readWriteKeyOf(store: Store, name: string): string {
+  return `${store.keyOf(name)}:read-write`;
+}
 
 /** The state of a lock at one moment. */
 export interface LockState {
   isHeld: boolean;
-  /** The holder's fence. Null if the lock is free, or held by another library, such as redis-semaphore's Mutex. */
+  /** The holder's fence. Null if the lock is free. */
   fence: number | null;
-  /** Ms until the lease ends if it is not renewed. 0 if the lock is free; Infinity if the hold never expires. */
+  /** Ms until the lease ends if it is not renewed. 0 if the lock is free. */
   leftMs: number;
-  /** The number of other processes in the lock's queue. Callers of one process share a place. */
+  /** The number of processes that wait. */
   waitingProcesses: number;
 }
 
-/** Reads the token of a lock's holder ("": it is free), and its state. Throws CORRUPT. */
-export async function readState(store: Store, key: string): Promise<{ token: string; state: LockState }> {
-  const { token, fence, queue, leftMs, nowMs } = await store.run(inspect, key, undefined);
-  const isOurs = token.startsWith(OUR_TOKENS);
-  const number = Number(fence);
-  if (!Number.isSafeInteger(number) || number < 0)
-    throw corruptError(fenceKeyOf(key), "the last fence is not an integer");
-  return {
-    token,
-    state: {
-      isHeld: token !== "",
-      fence: isOurs && number > 0 ? number : null,
-      leftMs: leftMs < 0 ? Number.POSITIVE_INFINITY : leftMs,
-      waitingProcesses: waitingIn(queueKeyOf(key), queue, nowMs),
-    },
-  };
+/** The readers that hold a `ReadWriteLock`. */
+export interface ReaderState {
+  count: number;
+  /** Ms until the last of their leases ends. 0: there is none. */
+  untilMs: number;
 }
 
-/** The number of places in the text of a queue that have not ended. */
-function waitingIn(key: string, text: string, nowMs: number): number {
-  let waiting = 0;
-  for (let at = HEAD_LENGTH; at < text.length; at += PLACE_LENGTH)
-    if (msIn(key, text, at + ID_LENGTH) >= nowMs) waiting++;
-  return waiting;
+/** Reads the state of a lock, and the token of its holder ("": it is free). Throws CORRUPT. */
+export async function readState(store: Store, key: string): Promise<{ token: string; state: LockState }> {
+  const looked = await store.run(look, key, undefined);
+  const [holder] = held(looked);
+  return { token: holder?.token ?? "", state: stateOf(looked, holder) };
+}
+
+/** Reads the state of a `ReadWriteLock`: that of its writer, and the readers. Throws CORRUPT. */
+export async function readWriteState(store: Store, key: string): Promise<LockState & { readers: ReaderState }> {
+  const looked = await store.run(look, key, undefined);
+  const holds = held(looked);
+  const writer = holds.find(({ permits }) => permits > 1);
+  const readers = holds.filter(({ permits }) => permits === 1);
+  const untilMs = Math.max(0, ...readers.map(({ endMs }) => endMs - looked.nowMs + 1));
+  return { ...stateOf(looked, writer), readers: { count: readers.length, untilMs } };
+}
+
+function held({ holds, nowMs }: Looked): Looked["holds"] {
+  return holds.filter(({ endMs }) => endMs >= nowMs);
+}
+
+function stateOf({ places, nowMs }: Looked, holder: Looked["holds"][number] | undefined): LockState {
+  return {
+    isHeld: holder !== undefined,
+    fence: holder?.number ?? null,
+    leftMs: holder ? holder.endMs - nowMs : 0,
+    waitingProcesses: new Set(places.map(({ token }) => processOf(token))).size,
+  };
 }

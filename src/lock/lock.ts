@@ -1,39 +1,33 @@
 import { ofThisCopy } from "../copies.ts";
 import { argumentError } from "../errors.ts";
-import { type Place, placed, placeOf } from "../place.ts";
-import { register } from "../registry/register.ts";
-import type { Store } from "../store/contract.ts";
-import { HeldLock } from "./held.ts";
-import { type HoldRequest, LockCalls } from "./lock-calls.ts";
+import { HeldLock } from "../hold/held.ts";
+import { type HoldRequest, LockCalls } from "../hold/lock-calls.ts";
 import {
   checkOptions,
   type ForceReleaseOptions,
   type LockOptions,
   type TryLockOptions,
   watchdogLeaseMsOf,
-} from "./lock-options.ts";
+} from "../hold/lock-options.ts";
+import { StoreHold } from "../hold/store-hold.ts";
+import { leaveHold, takeHold } from "../hold/waiters.ts";
+import { type Place, placed, placeOf } from "../place.ts";
+import { register } from "../registry/register.ts";
+import type { Store } from "../store/contract.ts";
 import { LockSet } from "./lock-set.ts";
-import { type LockState, readState } from "./lock-state.ts";
-import { exclusive } from "./steps/hold-steps.ts";
-import { lockKeyOf } from "./steps/keys.ts";
-import { release } from "./steps/release.ts";
-import { StoreHold } from "./store-hold.ts";
-import { grantOf } from "./wait-queue.ts";
+import { type LockState, lockKeyOf, readState } from "./lock-state.ts";
 
 /**
  * A lock with one holder at a time among all processes that share the store. A paused holder may still act after its lease,
  * and a failover of Redis may free the lock. Protect your data with the hold's `fence`: the storage refuses a lower one.
  *
- * Cost: one round trip to acquire, one to release. A release notifies the process that has waited longest, and reserves the
- * lock for it for 150 ms. If a lease ends without a release, the first request afterwards does the same. If the notified
- * process does not come (it is dead, stopped, or missed the notice), the first process that has asked since is next.
- * Otherwise a waiter sleeps until the holder's lease ends, and asks about every 4 s to keep its place.
+ * Callers are served in order of arrival, over all processes. A release passes the lock to the caller that is next. Another
+ * process has 150 ms to confirm that it takes the lock. If it does not (it is dead, stopped, or missed the message), the
+ * waiters of other processes ask anew, and the first that does is next. If a holder dies, its lease ends the hold. A call
+ * without `wait` gets null while others wait.
  *
- * Callers within a process are served in order. So are processes, each with up to 9 of its callers in a row. A call without
- * `wait` gets null while the lock is reserved for another process.
- *
- * redis-semaphore's `new Mutex(client, store.keyOf(name))` uses the same key and value, so both exclude each other. It
- * publishes no release and keeps no order, so waiters poll every 100 ms while it holds the lock.
+ * Cost: one round trip to acquire, one to release, and one more when another process is next. A waiting process asks when the
+ * holder's lease ends, at the latest after 16 s.
  */
 export class Lock {
   readonly name: string;
@@ -80,7 +74,7 @@ export class Lock {
   }
 
   /**
-   * Acquires the lock. Resolves with null if others held it, or it was reserved for others, for all of `wait`. Temporary
+   * Acquires the lock. Resolves with null if others held it for all of `wait`. Temporary
    * failures of the store are retried for this time, then the call rejects. It also rejects with the reason of `signal`. A
    * request that is under way at the end of `wait` is awaited, at most for the store's deadline. A lease that may have ended
    * before the reply arrives is never returned.
@@ -90,11 +84,11 @@ export class Lock {
   }
 
   /**
-   * Runs `fn` while the lock is held, and resolves with its result. Resolves with null, without a call of `fn`, if others
-   * held the lock for all of `wait` (default 10 s). Rejects as `fn` rejects. Releases the lock when `fn` has ended. A
-   * failed release is ignored, because the lease ends the hold. `fn` uses `held.signal` and `held.fence` to react to a lost lease.
+   * Runs `fn` while the lock is held, and resolves with its result. Rejects with DEADLINE, without a call of `fn`, if others
+   * held the lock for all of `wait` (default 10 s). Rejects as `fn` rejects. Releases the lock when `fn` has ended. Rejects with
+   * LOST, which has the result, if the lock was no longer held then. `fn` uses `held.signal` and `held.fence` to react to that.
    */
-  withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
+  withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
     return this.#calls.withLock(fn, options);
   }
 
@@ -122,12 +116,12 @@ export class Lock {
       const { token, state } = await readState(this.#store, this.#key);
       if (!state.isHeld || (fence !== undefined && fence !== state.fence)) return false;
       // The token proves that no later hold is released.
-      return this.#store.run(release, this.#key, { token, id: "", isNext: false, isForced: true });
+      return leaveHold({ store: this.#store, key: this.#key, token });
     });
   }
 
   async #hold({ isWatched, ...request }: HoldRequest): Promise<HeldLock | null> {
-    const grant = await grantOf(exclusive, this.#store, this.#key, request);
-    return grant && new HeldLock(new StoreHold(grant), isWatched, this.#at);
+    const grant = await takeHold(this.#store, this.#key, { ...request, permits: 1, limit: 1 });
+    return grant && new HeldLock(new StoreHold(grant, grant.number, `the lock ${this.#key}`), isWatched, this.#at);
   }
 }

@@ -1,15 +1,15 @@
-import { type Place, placeOf } from "../place.ts";
+import { HeldLock } from "../hold/held.ts";
+import { type HoldRequest, LockCalls } from "../hold/lock-calls.ts";
+import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../hold/lock-options.ts";
+import { StoreHold } from "../hold/store-hold.ts";
+import { takeHold } from "../hold/waiters.ts";
+import { placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
-import { HeldLock, stopWatchdog } from "./held.ts";
-import { type HoldRequest, LockCalls } from "./lock-calls.ts";
-import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "./lock-options.ts";
-import { ReadersLeave } from "./readers-leave.ts";
-import { exclusive } from "./steps/hold-steps.ts";
-import { writeKeyOf } from "./steps/keys.ts";
-import { readers, shared } from "./steps/readers.ts";
-import { StoreHold } from "./store-hold.ts";
-import { grantOf } from "./wait-queue.ts";
+import { readWriteKeyOf } from "./lock-state.ts";
+
+/** A writer takes all permits, a reader one. */
+const ALL = 2 ** 32 - 1;
 
 /**
  * A lock that many readers hold together, or one writer alone, among all processes that share the store.
@@ -35,10 +35,20 @@ export class ReadWriteLock {
     const at = placeOf("ReadWriteLock", store, name);
     const watchdogLeaseMs = at.checked(undefined, () => watchdogLeaseMsOf(options));
     this.name = name;
-    const key = writeKeyOf(store, name);
-    const enter = (request: HoldRequest) => holdShared(store, key, at, request);
-    this.read = Object.assign(new LockCalls(at, watchdogLeaseMs, enter, "read."), { isShared: true });
-    this.write = new LockCalls(at, watchdogLeaseMs, (request) => holdExclusive(store, key, at, request), "write.");
+    const key = readWriteKeyOf(store, name);
+    const what = `the lock ${key}`;
+    const side = (permits: number, prefix: string) =>
+      new LockCalls(
+        at,
+        watchdogLeaseMs,
+        async ({ isWatched, ...request }: HoldRequest) => {
+          const grant = await takeHold(store, key, { ...request, permits, limit: ALL });
+          return grant && new HeldLock(new StoreHold(grant, grant.number, what), isWatched, at);
+        },
+        prefix,
+      );
+    this.read = Object.assign(side(1, "read."), { isShared: true });
+    this.write = side(ALL, "write.");
     register(store, "ReadWriteLock", name, this);
   }
 }
@@ -50,36 +60,5 @@ export interface LockSide {
   /** As `Lock.tryLock`. */
   tryLock(options?: TryLockOptions): Promise<HeldLock | null>;
   /** As `Lock.withLock`. */
-  withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options?: TryLockOptions): Promise<T | null>;
-}
-
-async function holdShared(store: Store, key: string, at: Place, request: HoldRequest): Promise<HeldLock | null> {
-  const grant = await grantOf(shared, store, key, request);
-  return grant && new HeldLock(new StoreHold(grant), request.isWatched, at);
-}
-
-/** Takes the writers' lock, which stops new readers, and waits until the others have left. Renews the lock in the meantime. */
-async function holdExclusive(store: Store, key: string, at: Place, request: HoldRequest): Promise<HeldLock | null> {
-  const endMs = store.monotonic() + request.waitMs;
-  // Without a wait, readers are not stopped for an attempt that must fail.
-  if (request.waitMs === 0 && (await store.run(readers, key, undefined)).count > 0) return null;
-  for (;;) {
-    const waitMs = Math.max(0, endMs - store.monotonic());
-    const grant = await grantOf(exclusive, store, key, { ...request, waitMs });
-    if (!grant) return null;
-    const held = new HeldLock(new StoreHold(grant), true, at);
-    const isAlone = await new ReadersLeave(store, key, held, endMs, request.signal).wait().catch((error) => {
-      void held.release().catch(() => {});
-      throw error;
-    });
-    if (isAlone && (request.isWatched || (await lastsFor(held, request.leaseMs)))) return held;
-    await held.release().catch(() => false);
-    if (store.monotonic() >= endMs) return null;
-  }
-}
-
-/** Lets a renewed hold last for the lease from now, without further renewals. */
-async function lastsFor(held: HeldLock, leaseMs: number): Promise<boolean> {
-  stopWatchdog(held);
-  return held.leftMs > leaseMs * 0.9 || held.extend(leaseMs);
+  withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options?: TryLockOptions): Promise<T>;
 }

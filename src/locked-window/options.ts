@@ -1,6 +1,6 @@
 import { argumentError, byteBound, checkKnown } from "../errors.ts";
+import { leaseMsOf, waitMsOf } from "../hold/lock-options.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
-import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 
 /** Custom statistics by name. A function is called with the events inside, in the order recorded, and must not change them. */

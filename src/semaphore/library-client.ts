@@ -1,8 +1,8 @@
 import type { RedlockMutex } from "redis-semaphore";
 import { OrielError } from "../errors.ts";
+import { giveBack } from "../hold/give-backs.ts";
 import type { Store } from "../store/contract.ts";
 import { warn } from "../warn.ts";
-import { giveBack } from "./give-backs.ts";
 import type { Member } from "./member.ts";
 import type { Round } from "./round.ts";
 

@@ -1,6 +1,6 @@
 import type { OrielError } from "../errors.ts";
-import { type HoldSource, provenUntil } from "../lock/grant.ts";
-import { OUR_TOKENS } from "../lock/steps/keys.ts";
+import { type HoldSource, provenUntil } from "../hold/hold-source.ts";
+import { newToken } from "../hold/waiters.ts";
 import type { Clock } from "../time.ts";
 import { type Action, LibraryClient, type RedisClient } from "./library-client.ts";
 import type { Member } from "./member.ts";
@@ -44,7 +44,7 @@ export class MemberHold implements HoldSource<null> {
   readonly leaseClock: Clock;
   readonly what: string;
   readonly #held: Held;
-  readonly #token = OUR_TOKENS + crypto.randomUUID();
+  readonly #token = newToken();
   readonly #clients: readonly LibraryClient[];
   /** A server may have the hold for this time. */
   #longestMs: number;

@@ -1,17 +1,8 @@
-import { acquire as acquireLock } from "../lock/steps/acquire.ts";
-import { extend as extendLock } from "../lock/steps/extend.ts";
-import { lockKeyOf } from "../lock/steps/keys.ts";
-import { release as releaseLock } from "../lock/steps/release.ts";
+import { processOf } from "../hold/steps/state.ts";
+import { leave, renew, take } from "../hold/steps/steps.ts";
+import { lockKeyOf } from "../lock/lock-state.ts";
 import type { Store } from "../store/contract.ts";
-import {
-  type AcquireAnswer,
-  acquire,
-  extend,
-  type PermitRequest,
-  release,
-  releasesOf,
-  semaphoreKeyOf,
-} from "./steps.ts";
+import { type AcquireAnswer, acquire, extend, numberedKeyOf, release, releasesOf } from "./steps.ts";
 
 /** One of the servers that decide together, with the steps of one kind of hold on it. */
 export interface Member {
@@ -30,27 +21,27 @@ export function lockMember(store: Store, name: string): Member {
   return {
     store,
     async acquire(token, leaseMs) {
-      const answer = await store.run(acquireLock, key, { token, leaseMs, id: "" });
-      return "fence" in answer ? { isHeld: true } : { isHeld: false, retryInMs: answer.retryInMs, busy: [] };
+      const tickets = [{ token, permits: 1, limit: 1, leaseMs }];
+      const request = { process: processOf(token), tickets, mayWait: false, isGuess: true };
+      const { granted, nextMs } = await store.run(take, key, request);
+      return granted.length > 0 ? { isHeld: true } : { isHeld: false, retryInMs: nextMs, busy: [] };
     },
-    extend: (token, leaseMs) => store.run(extendLock, key, { token, leaseMs }),
-    release: (token) => store.run(releaseLock, key, { token, id: "", isNext: false }),
+    extend: (token, leaseMs) => store.run(renew, key, { token, leaseMs }),
+    release: async (token) =>
+      (await store.run(leave, key, { process: processOf(token), token, number: undefined })).isReleased,
     subscribe: undefined,
   };
 }
 
-export interface PermitsOfMember extends Pick<PermitRequest, "numbers" | "limit" | "isNumbered"> {
-  /** Identifies the object whose callers wait. It ignores notices of its own releases. */
-  waiter: string;
-}
-
-/** Permits of the semaphore of that name, with these numbers. */
-export function permitMember(store: Store, name: string, { waiter, ...hold }: PermitsOfMember): Member {
-  const key = semaphoreKeyOf(store, name);
-  const { numbers } = hold;
+/**
+ * Permits of the semaphore of that name, with these numbers. `waiter` identifies the object whose callers wait. It ignores
+ * notices of its own releases.
+ */
+export function permitMember(store: Store, name: string, numbers: readonly number[], waiter: string): Member {
+  const key = numberedKeyOf(store, name);
   return {
     store,
-    acquire: (token, leaseMs) => store.run(acquire, key, { token, leaseMs, ...hold }),
+    acquire: (token, leaseMs) => store.run(acquire, key, { token, leaseMs, numbers }),
     extend: (token, leaseMs) => store.run(extend, key, { token, leaseMs, numbers }),
     release: (token, isNotified) => store.run(release, key, { token, numbers, notice: isNotified ? waiter : "" }),
     get subscribe() {

@@ -1,4 +1,4 @@
-import { MultiSemaphore as OneServer, RedlockMultiSemaphore } from "redis-semaphore";
+import { RedlockMultiSemaphore } from "redis-semaphore";
 import type { Store } from "../store/contract.ts";
 import type { SemaphoreOptions } from "./options.ts";
 import { type AcquireOptions, type Permit, PermitCalls, type TryAcquireOptions } from "./permit-calls.ts";
@@ -24,10 +24,12 @@ export class MultiSemaphore {
    * await memory.withPermits(64, ({ signal }) => resize(image, { signal }));
    */
   constructor(store: Store | readonly Store[], name: string, options: SemaphoreOptions) {
-    this.#calls = new PermitCalls("MultiSemaphore", store, name, options, (permits, clients, settings) =>
-      clients.length === 1
-        ? new OneServer(clients[0]!, name, options.limit, permits, settings)
-        : new RedlockMultiSemaphore(clients, name, options.limit, permits, settings),
+    this.#calls = new PermitCalls(
+      "MultiSemaphore",
+      store,
+      name,
+      options,
+      (permits, clients, settings) => new RedlockMultiSemaphore(clients, name, options.limit, permits, settings),
     );
     this.name = name;
     this.limit = this.#calls.limit;

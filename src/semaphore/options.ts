@@ -1,5 +1,5 @@
 import { argumentError, wholeNumber } from "../errors.ts";
-import { checkOptions, leaseMsOf } from "../lock/lock-options.ts";
+import { checkOptions, leaseMsOf } from "../hold/lock-options.ts";
 import type { Duration } from "../time.ts";
 
 /** More would make one step long, during which Redis serves no one else. */

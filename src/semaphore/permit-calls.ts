@@ -1,7 +1,9 @@
 import { argumentError, OrielError } from "../errors.ts";
-import { HeldLock } from "../lock/held.ts";
-import { whileHeld } from "../lock/lock-calls.ts";
-import { checkOptions, leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
+import { HeldLock } from "../hold/held.ts";
+import { whileHeld } from "../hold/lock-calls.ts";
+import { checkOptions, leaseMsOf, waitMsOf } from "../hold/lock-options.ts";
+import { StoreHold } from "../hold/store-hold.ts";
+import { takeHold, type WaitRequest } from "../hold/waiters.ts";
 import type { Place } from "../place.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
@@ -10,6 +12,7 @@ import { type Member, permitMember } from "./member.ts";
 import { type Attempt, type Held, MemberHold } from "./member-hold.ts";
 import { Numbers } from "./numbers.ts";
 import { permitsOf, type SemaphoreOptions, semaphoreSettings } from "./options.ts";
+import { semaphoreKeyOf } from "./permits-in-use.ts";
 import { placeOfStores } from "./stores.ts";
 import { Turns } from "./turns.ts";
 
@@ -45,7 +48,8 @@ export class PermitCalls {
   readonly #name: string;
   readonly #watchdogLeaseMs: number;
   readonly #library: Library;
-  readonly #turns: Turns;
+  /** Undefined on one store. */
+  readonly #turns: Turns | undefined;
   readonly #waiter = crypto.randomUUID();
 
   constructor(
@@ -65,7 +69,8 @@ export class PermitCalls {
     this.#watchdogLeaseMs = watchdogLeaseMs;
     for (const each of this.#stores) register(each, structure, name, this, { limit }, { servers: this.#stores.length });
     this.#library = library;
-    this.#turns = new Turns(this.#membersFor([0]), limit === 1, structure === "MultiSemaphore");
+    if (this.#stores.length > 1)
+      this.#turns = new Turns(this.#membersFor([0]), limit === 1, structure === "MultiSemaphore");
   }
 
   tryAcquire(permits: number, options: TryAcquireOptions): Promise<Permit | null> {
@@ -107,14 +112,22 @@ export class PermitCalls {
     const leaseMs = isWatched ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
     signal?.throwIfAborted();
     const request = { leaseMs, waitMs, signal, isWatched };
-    const attempt = this.#stores.length === 1 ? this.#attempt : this.#numberedAttempt;
-    const hold = await this.#turns.hold(request, () => attempt.call(this, permits, leaseMs));
+    const [store] = this.#stores as [Store];
+    const hold =
+      this.#turns === undefined
+        ? await this.#holdOfOne(store, permits, request)
+        : await this.#turns.hold(request, () => this.#numberedAttempt(permits, leaseMs));
     return hold && new HeldLock(hold, isWatched, this.#at);
   }
 
-  #attempt(permits: number, leaseMs: number): Promise<Attempt> {
-    const numbers = Array.from({ length: permits }, (_, number) => number);
-    return MemberHold.acquire(this.#heldOf(numbers), leaseMs);
+  async #holdOfOne(store: Store, permits: number, request: Omit<WaitRequest, "permits" | "limit">) {
+    const key = semaphoreKeyOf(store, this.#name);
+    const grant = await takeHold(store, key, { ...request, permits, limit: this.limit });
+    return grant && new StoreHold(grant, null, this.#whatOf(permits));
+  }
+
+  #whatOf(permits: number): string {
+    return `the hold of ${permits} of ${this.limit} permits`;
   }
 
   /** The first choice of numbers is a guess. The refusals name those in use. */
@@ -130,15 +143,14 @@ export class PermitCalls {
 
   #heldOf(numbers: readonly number[]): Held {
     return {
-      what: `the hold of ${numbers.length} of ${this.limit} permits`,
+      what: this.#whatOf(numbers.length),
       members: this.#membersFor(numbers),
       library: (...call) => this.#library(numbers.length, ...call),
-      onReleased: () => this.#turns.notify(),
+      onReleased: () => this.#turns?.notify(),
     };
   }
 
   #membersFor(numbers: readonly number[]): readonly Member[] {
-    const hold = { numbers, limit: this.limit, isNumbered: this.#stores.length > 1, waiter: this.#waiter };
-    return this.#stores.map((store) => permitMember(store, this.#name, hold));
+    return this.#stores.map((store) => permitMember(store, this.#name, numbers, this.#waiter));
   }
 }

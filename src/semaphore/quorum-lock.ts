@@ -1,7 +1,7 @@
 import { RedlockMutex } from "redis-semaphore";
-import { HeldLock } from "../lock/held.ts";
-import { LockCalls } from "../lock/lock-calls.ts";
-import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../lock/lock-options.ts";
+import { HeldLock } from "../hold/held.ts";
+import { LockCalls } from "../hold/lock-calls.ts";
+import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../hold/lock-options.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import { lockMember } from "./member.ts";

@@ -1,4 +1,4 @@
-import { Semaphore as OneServer, RedlockSemaphore } from "redis-semaphore";
+import { RedlockSemaphore } from "redis-semaphore";
 import type { Store } from "../store/contract.ts";
 import type { SemaphoreOptions } from "./options.ts";
 import { type AcquireOptions, type Permit, PermitCalls, type TryAcquireOptions } from "./permit-calls.ts";
@@ -25,10 +25,12 @@ export class Semaphore {
    * await exports.withPermit(({ signal }) => render({ signal }));
    */
   constructor(store: Store | readonly Store[], name: string, options: SemaphoreOptions) {
-    this.#calls = new PermitCalls("Semaphore", store, name, options, (_permits, clients, settings) =>
-      clients.length === 1
-        ? new OneServer(clients[0]!, name, options.limit, settings)
-        : new RedlockSemaphore(clients, name, options.limit, settings),
+    this.#calls = new PermitCalls(
+      "Semaphore",
+      store,
+      name,
+      options,
+      (_permits, clients, settings) => new RedlockSemaphore(clients, name, options.limit, settings),
     );
     this.name = name;
     this.limit = this.#calls.limit;

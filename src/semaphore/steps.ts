@@ -13,20 +13,14 @@ interface PermitLease extends PermitHold {
   leaseMs: number;
 }
 
-export interface PermitRequest extends PermitLease {
-  limit: number;
-  /** True if several servers decide. Then no two holds have a number in common. */
-  isNumbered: boolean;
-}
-
-/** The answer to a request for a hold. */
+/** The answer to a request for a hold of permits on one of several servers. */
 export type AcquireAnswer = { isHeld: true } | Refusal;
 
 export interface Refusal {
   isHeld: false;
   /** After this time a retry is worthwhile. */
   retryInMs: number;
-  /** If several servers decide: the numbers in use on this one. */
+  /** The numbers in use on this server. */
   busy: readonly number[];
 }
 
@@ -36,8 +30,8 @@ type Holds = ReadonlyMap<string, { numbers: readonly number[]; endMs: number }>;
 /** A hold in the heap, without its token. */
 const HOLD_BYTES = 96;
 
-/** The key of redis-semaphore's semaphore of that name. */
-export function semaphoreKeyOf(store: Store, name: string): string {
+/** The key of the permits in use on one of several servers. */
+export function numberedKeyOf(store: Store, name: string): string {
   return `semaphore:${store.keyOf(name)}`;
 }
 
@@ -46,38 +40,28 @@ export function releasesOf(key: string): string {
   return `unlock:${key}`;
 }
 
-/** Acquires permits for a token if enough are free. lua/semaphore/acquire.lua states the rules. */
-export const acquire: Operation<PermitRequest, AcquireAnswer> = {
+/** Acquires permits with these numbers for a token if they are free. lua/semaphore/acquire.lua states the rules. */
+export const acquire: Operation<PermitLease, AcquireAnswer> = {
   name: "semaphore/acquire",
   script: acquireScript,
-  arity: 5,
+  arity: 3,
   keyCount: 1,
   repeatable: true,
-  encode: ({ token, leaseMs, numbers, limit, isNumbered }) => [
-    token,
-    leaseMs,
-    numbers.join(),
-    limit,
-    isNumbered ? 1 : 0,
-  ],
+  encode: ({ token, leaseMs, numbers }) => [token, leaseMs, numbers.join()],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
     if (view.getUint8(ACQUIRED_STATUS_AT) === STATUS.acquired) return { isHeld: true };
     const busy = new TextDecoder().decode(reply.subarray(ACQUIRED_BYTES)).match(/\d+/g) ?? [];
     return { isHeld: false, retryInMs: view.getFloat64(ACQUIRED_RETRY_IN_MS_AT, true), busy: busy.map(Number) };
   },
-  local(keys, key, { token, leaseMs, numbers, limit, isNumbered }, nowMs) {
+  local(keys, key, { token, leaseMs, numbers }, nowMs) {
     const live = new Map([...holdsOf(keys, key)].filter(([, { endMs }]) => endMs >= nowMs));
     const byEnd = [...live.values()].sort((a, b) => a.endMs - b.endMs);
     const busy = byEnd.flatMap((each) => each.numbers);
-    const refused = (endMs: number, shown: readonly number[]): AcquireAnswer => {
+    if (!live.has(token) && numbers.some((each) => busy.includes(each))) {
       if (live.size < holdsOf(keys, key).size) setHolds(keys, key, live);
-      return { isHeld: false, retryInMs: endMs - nowMs + 1, busy: shown };
-    };
-    if (!live.has(token) && isNumbered && numbers.some((each) => busy.includes(each)))
-      return refused(byEnd[0]!.endMs, busy);
-    const missing = isNumbered || live.has(token) ? 0 : busy.length + numbers.length - limit;
-    if (missing > 0) return refused(freeAtMs(byEnd, missing, nowMs), []);
+      return { isHeld: false, retryInMs: byEnd[0]!.endMs - nowMs + 1, busy };
+    }
     setHolds(keys, key, extended(live, token, numbers, nowMs + leaseMs));
     return { isHeld: true };
   },
@@ -124,17 +108,6 @@ export function holdsOf(keys: Keyspace, key: string): Holds {
 
 function extended(holds: Holds, token: string, numbers: readonly number[], endMs: number): Holds {
   return new Map(holds).set(token, { numbers, endMs: Math.max(endMs, holds.get(token)?.endMs ?? 0) });
-}
-
-/** When `missing` permits have expired, if none is released or extended. */
-function freeAtMs(byEnd: readonly { numbers: readonly number[]; endMs: number }[], missing: number, nowMs: number) {
-  let freed = 0;
-  return (
-    byEnd.find(({ numbers }) => {
-      freed += numbers.length;
-      return freed >= missing;
-    })?.endMs ?? nowMs
-  );
 }
 
 function setHolds(keys: Keyspace, key: string, holds: Holds): void {

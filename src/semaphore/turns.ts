@@ -1,7 +1,7 @@
 import { Aborts } from "../async/aborts.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 import { idleTimeout, timerMs } from "../async/timers.ts";
-import type { HoldRequest } from "../lock/lock-calls.ts";
+import type { HoldRequest } from "../hold/lock-calls.ts";
 import type { Member } from "./member.ts";
 import type { Attempt, MemberHold } from "./member-hold.ts";
 

@@ -1,8 +1,6 @@
 import { argumentError, OrielError } from "../../errors.ts";
 import { Lock } from "../../lock/lock.ts";
-import { readState } from "../../lock/lock-state.ts";
-import { lockKeyOf, writeKeyOf } from "../../lock/steps/keys.ts";
-import { readers } from "../../lock/steps/readers.ts";
+import { type LockState, lockKeyOf, readState, readWriteKeyOf, readWriteState } from "../../lock/lock-state.ts";
 import type { LockPart } from "../parts.ts";
 import type { Scope } from "../scope.ts";
 import type { DashboardKind } from "./kind.ts";
@@ -36,20 +34,21 @@ export const readWriteLockKind: DashboardKind = {
   columns: [],
   parts: {
     async state(scope, { name }) {
-      const key = writeKeyOf(scope.store, name);
-      const [state, inside] = await Promise.all([stateOf(scope, key), scope.store.run(readers, key, undefined)]);
-      return { body: { ...state, readers: inside } satisfies LockPart };
+      const { readers, ...state } = await readWriteState(scope.store, readWriteKeyOf(scope.store, name));
+      return { body: { ...(await partOf(scope, state)), readers } satisfies LockPart };
     },
   },
   actions: {},
 };
 
 async function stateOf(scope: Scope, key: string): Promise<LockPart> {
-  const [{ state }, nowMs] = await Promise.all([readState(scope.store, key), scope.nowMs()]);
-  const { isHeld, fence, leftMs, waitingProcesses } = state;
+  return partOf(scope, (await readState(scope.store, key)).state);
+}
+
+async function partOf(scope: Scope, { isHeld, fence, leftMs, waitingProcesses }: LockState): Promise<LockPart> {
   // A fence is the server's time in us when the hold began, unless the fence before was higher.
-  const heldMs = fence === null ? null : Math.max(0, Math.floor(nowMs - fence / 1000));
-  return { isHeld, fence, heldMs, leftMs: Number.isFinite(leftMs) ? leftMs : null, waitingProcesses };
+  const heldMs = fence === null ? null : Math.max(0, Math.floor((await scope.nowMs()) - fence / 1000));
+  return { isHeld, fence, heldMs, leftMs, waitingProcesses };
 }
 
 /** "other": the hold of another library, which has no fence. */

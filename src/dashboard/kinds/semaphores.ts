@@ -1,4 +1,4 @@
-import { permitsInUse } from "../../semaphore/holds.ts";
+import { permitsInUse } from "../../semaphore/permits-in-use.ts";
 import type { SemaphorePart } from "../parts.ts";
 import type { DashboardKind } from "./kind.ts";
 

@@ -1,10 +1,10 @@
 // Series, series of one process, and locked windows.
 
+export type { TryLockOptions } from "../../hold/lock-options.ts";
 export type { Column } from "../../kernel/contract.ts";
 export type { NanPolicy } from "../../kernel/nan.ts";
 export type { PercentileMethod } from "../../kernel/percentile/percentile.ts";
 export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../lock/any-lock.ts";
-export type { TryLockOptions } from "../../lock/lock-options.ts";
 export type { LockedStats } from "../../locked-window/content.ts";
 export { type LockedAnswer, LockedWindow } from "../../locked-window/locked-window.ts";
 export type { LockedWindowOptions, Statistics } from "../../locked-window/options.ts";

@@ -4,8 +4,8 @@
  * @module oriel/semaphore
  */
 
-export type { HeldLock } from "../../lock/held.ts";
-export type { LockOptions, TryLockOptions } from "../../lock/lock-options.ts";
+export type { HeldLock } from "../../hold/held.ts";
+export type { LockOptions, TryLockOptions } from "../../hold/lock-options.ts";
 export { MultiSemaphore } from "../../semaphore/multi-semaphore.ts";
 export type { SemaphoreOptions } from "../../semaphore/options.ts";
 export type { AcquireOptions, Permit, TryAcquireOptions } from "../../semaphore/permit-calls.ts";

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
-import { lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import { holdingTimers } from "../../harness/clock/held-timers.ts";
 import { until } from "../../harness/until.ts";
 import type { OpenStore } from "./stores.ts";
@@ -36,13 +35,6 @@ export function operatorSuite(opened: () => OpenStore): void {
       expect(await lock.inspect()).toMatchObject({ isHeld: true, fence: next.fence, waitingProcesses: 0 });
       await next.release();
       expect(await lock.inspect()).toEqual(FREE);
-    });
-
-    test("a hold of another library has no fence, and may never expire", async () => {
-      await opened().put(lockKeyOf(opened().store, "nightly"), "a stranger's");
-      expect(await lock.inspect()).toEqual({ ...FREE, isHeld: true, leftMs: Number.POSITIVE_INFINITY });
-      expect(await lock.forceRelease()).toBe(true);
-      expect(await lock.isHeld()).toBe(false);
     });
 
     test("forceRelease ends any hold, and the holder learns of it", async () => {

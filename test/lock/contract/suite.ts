@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Lock, type LockOptions, type OrielError } from "../../../src/entries/index.ts";
-import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
+import { lockKeyOf } from "../../../src/lock/lock-state.ts";
 import type { OpenStore } from "./stores.ts";
 import { operatorSuite } from "./suite-operators.ts";
 import { setSuite } from "./suite-sets.ts";
@@ -45,17 +45,14 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await Promise.all(held.map((each) => each!.release()))).toEqual(names.map(() => true));
       });
 
-      test("both keys expire: the lock with its lease, the fence a week after its day", async () => {
+      test("its only key expires a week after the lease", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         const key = lockKeyOf(opened.store, "nightly");
-        const leftMs = (await opened.state(key))!.expireAtMs - Date.now();
-        expect(leftMs).toBeGreaterThan(50_000);
-        expect(leftMs).toBeLessThanOrEqual(60_001);
-        const fence = (await opened.state(fenceKeyOf(key)))!;
-        expect(fence.value).toBe(String(held!.fence));
-        expect(fence.expireAtMs).toBe((Math.floor(held!.fence / 86_400_000_000) + 8) * 86_400_000);
+        const weekMs = 604_800_000;
+        const endMs = Math.floor(held!.fence / 1000) + 60_000;
+        expect((await opened.state(key))!.expireAtMs).toBe(endMs + weekMs);
         await held!.release();
-        expect(await opened.state(key)).toBeUndefined();
+        expect((await opened.state(key))!.expireAtMs).toBe(endMs + weekMs);
       });
 
       test("a release wakes a waiter long before the lease would end", async () => {
@@ -135,7 +132,8 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await lock.withLock(async (held) => [held.leftMs > 0, await other.tryLock()])).toEqual([true, null]);
         await expect(lock.withLock(() => Promise.reject(new RangeError("mine")))).rejects.toThrowError("mine");
         const held = await lock.tryLock();
-        expect(await other.withLock(() => "ran", { wait: 0 })).toBeNull();
+        const refused = { code: "DEADLINE", operation: "withLock", transient: true, applied: "no" };
+        await expect(other.withLock(() => "ran", { wait: 0 })).rejects.toMatchObject(refused);
         await held!.release();
         expect(await other.withLock(() => "ran", { wait: 0 })).toBe("ran");
       });
@@ -216,12 +214,12 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
       });
 
       test("after its expiry a hold cannot be extended or taken again, and its release returns false", async () => {
-        const { key, lock, other } = fresh();
+        const { lock, other } = fresh();
         const held = await lock.tryLock({ lease: 300, wait: "20s" });
         await pause(350);
         expect(await held!.extend("60s")).toBe(false);
         expect(held!.leftMs).toBe(0);
-        expect(await opened.state(key)).toBeUndefined();
+        expect(await other.isHeld()).toBe(false);
         const next = await other.tryLock({ lease: "60s" });
         expect(await Promise.all([held!.release(), held!.release()])).toEqual([false, false]);
         expect(await lock.tryLock()).toBeNull();

@@ -2,7 +2,7 @@ import { idleTimeout } from "../async/timers.ts";
 import { OrielError } from "../errors.ts";
 import type { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
-import { type HoldSource, provenUntil } from "./grant.ts";
+import { type HoldSource, provenUntil } from "./hold-source.ts";
 import { leaseMsOf } from "./lock-options.ts";
 
 /** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
@@ -125,9 +125,10 @@ export class HeldLock<Fence extends number | null = number> {
   release(): Promise<boolean> {
     this.#checkLease();
     if (this.#state === "held") this.#state = "released";
+    const isLost = this.#state === "lost";
     clearTimeout(this.#timer);
     this.#released ??= this.#at
-      .run("release", () => this.#release())
+      .run("release", async () => (await this.#release()) && !isLost)
       .catch((error) => {
         this.#released = undefined;
         throw error;

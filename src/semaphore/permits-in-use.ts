@@ -1,8 +1,9 @@
 import { HOLDS_BYTES, HOLDS_COUNT_AT, MAX_LISTED_PERMITS } from "../generated/layouts/semaphore.ts";
 import { holdsScript } from "../generated/scripts/semaphore.ts";
+import { look } from "../hold/steps/steps.ts";
 import { placeOf } from "../place.ts";
 import type { Operation, Store } from "../store/contract.ts";
-import { holdsOf, semaphoreKeyOf } from "./steps.ts";
+import { holdsOf, numberedKeyOf } from "./steps.ts";
 
 /** The permits that are in use at one moment. */
 export interface PermitsInUse {
@@ -12,9 +13,24 @@ export interface PermitsInUse {
   holds: readonly { permits: number; leftMs: number }[];
 }
 
-/** Reads the permits of a `Semaphore` or `MultiSemaphore` that are in use on this server. */
+/** The key of the state of a `Semaphore` or `MultiSemaphore` on one store. */
+export function semaphoreKeyOf(store: Store, name: string): string {
+  return `${store.keyOf(name)}:semaphore`;
+}
+
+/** Reads the permits of a `Semaphore` or `MultiSemaphore` that are in use on this server, for it alone or as one of several. */
 export function permitsInUse(store: Store, name: string): Promise<PermitsInUse> {
-  const read = () => store.run(holds, semaphoreKeyOf(store, name), undefined);
+  const read = async () => {
+    const [state, numbered] = await Promise.all([
+      store.run(look, semaphoreKeyOf(store, name), undefined),
+      store.run(holds, numberedKeyOf(store, name), undefined),
+    ]);
+    const own = state.holds
+      .filter(({ endMs }) => endMs >= state.nowMs)
+      .map(({ permits, endMs }) => ({ permits, leftMs: endMs - state.nowMs }));
+    const count = own.reduce((sum, { permits }) => sum + permits, numbered.count);
+    return { count, holds: first([...own, ...numbered.holds]) };
+  };
   return placeOf("Semaphore", store, name).run("permits", read, "no");
 }
 
@@ -41,14 +57,19 @@ export const holds: Operation<void, PermitsInUse> = {
     const live = [...holdsOf(keys, key).values()].filter(({ endMs }) => endMs >= nowMs);
     const permits = live.map(({ numbers, endMs }) => ({ permits: numbers.length, leftMs: endMs - nowMs }));
     const count = permits.reduce((sum, each) => sum + each.permits, 0);
-    let listed = 0;
-    const first = permits
-      .sort((a, b) => a.leftMs - b.leftMs)
-      .map((each) => {
-        const shown = Math.min(each.permits, MAX_LISTED_PERMITS - listed);
-        listed += shown;
-        return { ...each, permits: shown };
-      });
-    return { count, holds: first.filter((each) => each.permits > 0) };
+    return { count, holds: first(permits) };
   },
 };
+
+/** Those that end first. */
+function first(all: PermitsInUse["holds"]): PermitsInUse["holds"] {
+  let listed = 0;
+  return [...all]
+    .sort((a, b) => a.leftMs - b.leftMs)
+    .map(({ permits, leftMs }) => {
+      const shown = Math.min(permits, MAX_LISTED_PERMITS - listed);
+      listed += shown;
+      return { permits: shown, leftMs };
+    })
+    .filter(({ permits }) => permits > 0);
+}

@@ -62,13 +62,17 @@ export class LockCalls<Held extends Releasable> {
     return this.#at.run(`${this.#prefix}tryLock`, () => this.#lock(options));
   }
 
-  async withLock<T>(fn: (held: Held) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
-    const held = await this.#at.run(`${this.#prefix}withLock`, () => {
+  async withLock<T>(fn: (held: Held) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
+    const held = await this.#at.run(`${this.#prefix}withLock`, async () => {
       if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
       checkOptions(options, TRY_OPTIONS);
-      return this.#lock({ ...options, wait: options.wait ?? "10s" });
+      const wait = options.wait ?? "10s";
+      const acquired = await this.#lock({ ...options, wait });
+      if (acquired) return acquired;
+      const text = `the lock was not free within ${waitMsOf(wait)} ms, and the function was not called`;
+      throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
     });
-    return held && whileHeld(held, fn, this.#at, `${this.#prefix}withLock`);
+    return whileHeld(held, fn, this.#at, `${this.#prefix}withLock`);
   }
 
   async #lock(options: TryLockOptions): Promise<Held | null> {

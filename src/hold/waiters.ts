@@ -1,0 +1,394 @@
+import { Aborts } from "../async/aborts.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
+import { endsWithRequest } from "../async/of-request.ts";
+import { idleTimeout, timerMs } from "../async/timers.ts";
+import { OrielError } from "../errors.ts";
+import { PROCESS_LENGTH, TOKEN_LENGTH, TRIAL_MS } from "../generated/layouts/hold.ts";
+import { randomU32 } from "../random.ts";
+import type { Store } from "../store/contract.ts";
+import { giveBack } from "./give-backs.ts";
+import { provenUntil } from "./hold-source.ts";
+import { type Answer, leave, type Ticket, take } from "./steps/steps.ts";
+
+/** The request of one caller. */
+export interface WaitRequest {
+  /** The caller is served when its permits and those in use are at most `limit`. */
+  permits: number;
+  limit: number;
+  leaseMs: number;
+  /** 0: one attempt, which takes no place in the queue. */
+  waitMs: number;
+  signal: AbortSignal | undefined;
+}
+
+/** A hold that a caller has got. */
+export interface Grant {
+  readonly store: Store;
+  readonly key: string;
+  readonly token: string;
+  readonly number: number;
+  readonly leaseMs: number;
+  /** This process's clock proves the hold until then. */
+  readonly provenUntilMs: number;
+  /** Nobody else held the name or waited when it was granted. */
+  readonly isAlone: boolean;
+}
+
+type LeavingHold = Pick<Grant, "store" | "key" | "token"> & Partial<Pick<Grant, "number" | "isAlone">>;
+
+/** Callers of one process that have a place in the queue. The others get one as these leave. */
+const MAX_TICKETS = 64;
+/** Without messages a waiter asks this often. */
+const POLL_MS = 100;
+/** A lost message costs a waiter at most this time. */
+const LOOK_MS = 16_000;
+/** Longest pause after a temporary failure. The shortest is half of it. */
+const AFTER_FAILURE_MS = 100;
+/** How long the subscription stays when no caller waits any more. */
+const LINGER_MS = 5000;
+/** Names of one store that are known to be held by others. */
+const MAX_BUSY = 1000;
+
+const aborts = new Aborts();
+
+/** What this process knows of the names of one store. */
+interface Names {
+  readonly waiters: Map<string, Waiters>;
+  /** They were held by others when they were last asked for, so the next request does not guess that they are free. */
+  readonly busy: Set<string>;
+}
+
+const ofStores = new WeakMap<Store, Names>();
+
+function namesOf(store: Store): Names {
+  const known = ofStores.get(store);
+  if (known) return known;
+  const names: Names = { waiters: new Map(), busy: new Set() };
+  ofStores.set(store, names);
+  return names;
+}
+
+/** Takes a hold. Resolves with null when the wait ends. Rejects with the signal's reason, or if the last request failed. */
+export function takeHold(store: Store, key: string, request: WaitRequest): Promise<Grant | null> {
+  const { waiters } = namesOf(store);
+  // In Workers requests end with their work, so no caller may wait for the request of another.
+  if (endsWithRequest) return new Waiters(store, key, () => {}).add(request);
+  let ofKey = waiters.get(key);
+  if (!ofKey) {
+    ofKey = new Waiters(store, key, () => waiters.delete(key));
+    waiters.set(key, ofKey);
+  }
+  return ofKey.add(request);
+}
+
+/** Ends a hold. Resolves with true if it was still there. Callers of this process that are next get theirs by the same request. */
+export function leaveHold(hold: LeavingHold): Promise<boolean> {
+  const { store, key } = hold;
+  const { waiters } = namesOf(store);
+  return (waiters.get(key) ?? new Waiters(store, key, () => {})).leave(hold);
+}
+
+/** One caller, until it has a hold, its wait ends or its signal aborts. */
+class Caller {
+  readonly outcome: Deferred<Grant | null> = deferred();
+  readonly request: WaitRequest;
+  readonly endMs: number;
+  ticket: Ticket;
+  isOpen = true;
+  isGranted = false;
+  /** A request that has its ticket is under way. */
+  isAsking = false;
+  /** The server may have its ticket, as a place or as a hold. */
+  mayHave = false;
+  error: OrielError | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #onLeft: (caller: Caller) => void;
+
+  constructor(request: WaitRequest, token: string, nowMs: number, onLeft: (caller: Caller) => void) {
+    const { permits, limit, leaseMs, waitMs, signal } = request;
+    this.request = request;
+    this.ticket = { token, permits, limit, leaseMs };
+    this.endMs = nowMs + waitMs;
+    this.#onLeft = onLeft;
+    if (signal) aborts.add(signal, this);
+  }
+
+  /** Called when the signal aborts. A request that is under way ends by itself. */
+  reject(reason: unknown): void {
+    this.close();
+    this.outcome.reject(reason);
+    this.#onLeft(this);
+  }
+
+  /** The wait is over. The last failure decides. */
+  end(): void {
+    this.close();
+    if (this.error) this.outcome.reject(this.error);
+    else this.outcome.resolve(null);
+    this.#onLeft(this);
+  }
+
+  close(): void {
+    this.isOpen = false;
+    clearTimeout(this.timer);
+    const { signal } = this.request;
+    if (signal) aborts.delete(signal, this);
+  }
+}
+
+/**
+ * The callers of this process that wait for one name, in order of arrival. One request at a time is sent for all of them.
+ *
+ *   a caller arrives                       │ ask for it
+ *   answered                               │ those that are granted leave; the others have a place in the queue of the name
+ *   a hold of this process is released     │ the answer grants the callers that are next
+ *   a message says that n are granted      │ ask for the first n, which confirms them
+ *   "lost", or the subscription begins     │ ask for all
+ *   a hold may have ended                  │ ask for all, at the latest after 16 s
+ *   a temporary failure                    │ ask for all in 50 to 100 ms
+ *   a caller gives up                      │ give up its place
+ *   holds of other processes are on trial  │ look after the trial, in case they have died
+ */
+class Waiters {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #onIdle: () => void;
+  readonly #process = newProcess();
+  /** Those that wait. */
+  readonly #callers = new Set<Caller>();
+  /** Those that wait, and those with a request under way. */
+  readonly #byToken = new Map<string, Caller>();
+  #untimed: Caller[] = [];
+  #tokens = 0;
+  #isAsking = false;
+  /** Ask for so many of the first callers. */
+  #wanted = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #trialTimer: ReturnType<typeof setTimeout> | undefined;
+  #lingerTimer: ReturnType<typeof setTimeout> | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(store: Store, key: string, onIdle: () => void) {
+    this.#store = store;
+    this.#key = key;
+    this.#onIdle = onIdle;
+  }
+
+  add(request: WaitRequest): Promise<Grant | null> {
+    const token = tokenOf(this.#process, this.#tokens++);
+    const caller = new Caller(request, token, this.#store.monotonic(), (left) => this.#onLeft(left));
+    this.#byToken.set(token, caller);
+    if (request.waitMs === 0) void this.#tryOnce(caller);
+    else {
+      this.#callers.add(caller);
+      this.#untimed.push(caller);
+      this.#proceed();
+    }
+    return caller.outcome.promise;
+  }
+
+  /** Ends a hold, or gives up a place. */
+  async leave({ token, number: its, isAlone }: Omit<LeavingHold, "store" | "key">): Promise<boolean> {
+    const sentAtMs = this.#store.leaseClock();
+    const number = isAlone && this.#callers.size === 0 ? its : undefined;
+    const answer = await this.#store.run(leave, this.#key, { process: this.#process, token, number });
+    this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
+    this.#accept(answer, sentAtMs);
+    this.#proceed();
+    return answer.isReleased;
+  }
+
+  async #tryOnce(caller: Caller): Promise<void> {
+    await this.#ask([caller], false);
+    if (caller.isOpen) caller.end();
+    this.#proceed();
+  }
+
+  #want(callers: number): void {
+    this.#wanted += callers;
+    this.#proceed();
+  }
+
+  /** Sends the request that is due. */
+  #proceed(): void {
+    if (this.#isAsking) return;
+    if (this.#callers.size === 0) {
+      this.#becomeIdle();
+      return;
+    }
+    const due: Caller[] = [];
+    let i = 0;
+    for (const caller of this.#callers) {
+      if (i === MAX_TICKETS) break;
+      if (i++ < this.#wanted || !caller.mayHave) due.push(caller);
+    }
+    this.#wanted = 0;
+    if (due.length > 0) void this.#askFor(due);
+  }
+
+  async #askFor(due: readonly Caller[]): Promise<void> {
+    this.#isAsking = true;
+    clearTimeout(this.#timer);
+    const pauseMs = await this.#ask(due, true);
+    this.#isAsking = false;
+    if (this.#callers.size > 0) {
+      this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#process), (message) =>
+        this.#want(Number(message) || Number.POSITIVE_INFINITY),
+      );
+      for (const caller of this.#untimed) this.#startTimer(caller);
+      this.#untimed = [];
+      this.#timer = setTimeout(() => this.#want(Number.POSITIVE_INFINITY), timerMs(pauseMs));
+    }
+    this.#proceed();
+  }
+
+  /** Sends one request for these callers, and settles those that it decides. Returns the pause until the next. Never rejects. */
+  async #ask(callers: readonly Caller[], mayWait: boolean): Promise<number> {
+    const [store, key] = [this.#store, this.#key];
+    const tickets = callers.map(({ ticket }) => ticket);
+    const sentAtMs = store.leaseClock();
+    for (const caller of callers) caller.isAsking = true;
+    let failure: OrielError | undefined;
+    let pauseMs = AFTER_FAILURE_MS * (0.5 + Math.random() / 2);
+    try {
+      const isGuess = this.#mayGuess(tickets);
+      const answer = await store.run(take, key, { process: this.#process, tickets, mayWait, isGuess });
+      for (const caller of callers) caller.mayHave = mayWait || answer.granted.length > 0;
+      this.#accept(answer, sentAtMs);
+      this.#noteBusy(callers.some((caller) => caller.isOpen));
+      pauseMs = this.#pauseAfter(answer);
+    } catch (cause) {
+      failure = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "hold/take failed", { cause });
+      for (const caller of callers) caller.mayHave ||= failure.applied !== "no";
+    }
+    for (const caller of callers) {
+      caller.isAsking = false;
+      caller.error = failure;
+      if (caller.isGranted) continue;
+      if (!caller.isOpen) this.#forget(caller);
+      else if (failure?.transient === false || (mayWait && store.monotonic() >= caller.endMs)) caller.end();
+    }
+    return pauseMs;
+  }
+
+  #mayGuess([first, second]: readonly Ticket[]): boolean {
+    if (first === undefined || second !== undefined || first.permits !== first.limit) return false;
+    return !namesOf(this.#store).busy.has(this.#key);
+  }
+
+  #noteBusy(isBusy: boolean): void {
+    const { busy } = namesOf(this.#store);
+    if (!isBusy) busy.delete(this.#key);
+    else if (busy.size < MAX_BUSY) busy.add(this.#key);
+    else busy.clear();
+  }
+
+  #pauseAfter({ nextMs }: Answer): number {
+    const longestMs = (this.#store.subscribe ? LOOK_MS : POLL_MS) * (1 + Math.random() / 5);
+    return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
+  }
+
+  /** Passes the holds on to their callers. */
+  #accept({ granted, isAlone, trials }: Answer, sentAtMs: number): void {
+    for (const { token, number } of granted) this.#grant(token, number, isAlone && granted.length === 1, sentAtMs);
+    if (trials > 0) this.#lookAfterTrials();
+  }
+
+  /** A token without a caller was reported before, in another answer, or its caller has left and gives it back. */
+  #grant(token: string, number: number, isAlone: boolean, sentAtMs: number): void {
+    const [store, key] = [this.#store, this.#key];
+    const caller = this.#byToken.get(token);
+    if (!caller?.isOpen) return;
+    const provenUntilMs = provenUntil(sentAtMs, caller.request.leaseMs);
+    if (store.leaseClock() < provenUntilMs) {
+      this.#callers.delete(caller);
+      this.#byToken.delete(token);
+      caller.isGranted = true;
+      caller.close();
+      caller.outcome.resolve({ store, key, token, number, leaseMs: caller.request.leaseMs, provenUntilMs, isAlone });
+      return;
+    }
+    // It came too late. A new ticket cannot be hit by the release of the old one.
+    this.#forget(caller);
+    caller.ticket = { ...caller.ticket, token: tokenOf(this.#process, this.#tokens++) };
+    this.#byToken.set(caller.ticket.token, caller);
+  }
+
+  #onLeft(caller: Caller): void {
+    this.#callers.delete(caller);
+    if (!caller.isAsking) this.#forget(caller);
+    this.#proceed();
+  }
+
+  /** Gives up the place or the hold that a caller may have. */
+  #forget(caller: Caller): void {
+    const { token, leaseMs } = caller.ticket;
+    this.#byToken.delete(token);
+    if (!caller.mayHave) return;
+    caller.mayHave = false;
+    giveBack(this.#store, { untilMs: this.#store.leaseClock() + leaseMs, release: () => this.leave({ token }) });
+  }
+
+  /** Ends the wait of a caller. A request that is under way is awaited. */
+  #startTimer(caller: Caller): void {
+    if (!caller.isOpen) return;
+    const leftMs = caller.endMs - this.#store.monotonic();
+    caller.timer = setTimeout(() => {
+      if (!caller.isAsking && caller.isOpen) caller.end();
+    }, timerMs(leftMs));
+  }
+
+  /** If the processes that have got holds from this one are dead, the next are served. */
+  #lookAfterTrials(): void {
+    if (endsWithRequest) return;
+    this.#trialTimer ??= idleTimeout(() => {
+      this.#trialTimer = undefined;
+      const sentAtMs = this.#store.leaseClock();
+      const request = { process: this.#process, tickets: [], mayWait: false, isGuess: false };
+      this.#store.run(take, this.#key, request).then(
+        (answer) => this.#accept(answer, sentAtMs),
+        () => {}, // the waiters themselves ask later
+      );
+    }, TRIAL_MS + 10);
+  }
+
+  /** Ends the subscription after a while, and forgets the name. */
+  #becomeIdle(): void {
+    clearTimeout(this.#timer);
+    if (this.#byToken.size > 0) return;
+    if (!this.#unsubscribe) {
+      this.#onIdle();
+      return;
+    }
+    this.#lingerTimer ??= idleTimeout(() => {
+      this.#lingerTimer = undefined;
+      if (this.#callers.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
+      this.#becomeIdle();
+    }, LINGER_MS);
+  }
+}
+
+/** The channel on which a process is told that it has got holds. */
+function channelOf(key: string, process: string): string {
+  return `${key}:${process}`;
+}
+
+function newProcess(): string {
+  const part = () =>
+    randomU32()
+      .toString(36)
+      .padStart(PROCESS_LENGTH / 2, "0");
+  return part() + part();
+}
+
+function tokenOf(process: string, number: number): string {
+  const length = TOKEN_LENGTH - PROCESS_LENGTH;
+  return process + (number % 36 ** length).toString(36).padStart(length, "0");
+}
+
+/** The token of a hold that no caller of this process waits for. */
+export function newToken(): string {
+  return tokenOf(newProcess(), 0);
+}
