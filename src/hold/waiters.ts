@@ -38,7 +38,7 @@ type LeavingHold = Pick<Grant, "store" | "key" | "token"> & Partial<Pick<Grant, 
 
 /** Callers of one process that have a place in the queue. The others get one as these leave. */
 const MAX_TICKETS = 64;
-/** Without messages a waiter asks this often. */
+/** Without a subscription a waiter asks this often. */
 const POLL_MS = 100;
 /** A lost message costs a waiter at most this time. */
 const LOOK_MS = 16_000;
@@ -72,12 +72,9 @@ function namesOf(store: Store): Names {
 export function takeHold(store: Store, key: string, request: WaitRequest): Promise<Grant | null> {
   const { waiters } = namesOf(store);
   // In Workers requests end with their work, so no caller may wait for the request of another.
-  if (endsWithRequest) return new Waiters(store, key, () => {}).add(request);
-  let ofKey = waiters.get(key);
-  if (!ofKey) {
-    ofKey = new Waiters(store, key, () => waiters.delete(key));
-    waiters.set(key, ofKey);
-  }
+  if (endsWithRequest) return new Waiters(store, key).add(request);
+  const ofKey = waiters.get(key) ?? new Waiters(store, key);
+  waiters.set(key, ofKey);
   return ofKey.add(request);
 }
 
@@ -85,7 +82,7 @@ export function takeHold(store: Store, key: string, request: WaitRequest): Promi
 export function leaveHold(hold: LeavingHold): Promise<boolean> {
   const { store, key } = hold;
   const { waiters } = namesOf(store);
-  return (waiters.get(key) ?? new Waiters(store, key, () => {})).leave(hold);
+  return (waiters.get(key) ?? new Waiters(store, key)).leave(hold);
 }
 
 /** One caller, until it has a hold, its wait ends or its signal aborts. */
@@ -152,7 +149,6 @@ class Caller {
 class Waiters {
   readonly #store: Store;
   readonly #key: string;
-  readonly #onIdle: () => void;
   readonly #process = newProcess();
   /** Those that wait. */
   readonly #callers = new Set<Caller>();
@@ -161,6 +157,8 @@ class Waiters {
   #untimed: Caller[] = [];
   #tokens = 0;
   #isAsking = false;
+  /** False until the subscription is known to work: a user may not subscribe. */
+  #isSubscribed = false;
   /** Ask for so many of the first callers. */
   #wanted = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -168,10 +166,9 @@ class Waiters {
   #lingerTimer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  constructor(store: Store, key: string, onIdle: () => void) {
+  constructor(store: Store, key: string) {
     this.#store = store;
     this.#key = key;
-    this.#onIdle = onIdle;
   }
 
   add(request: WaitRequest): Promise<Grant | null> {
@@ -194,6 +191,7 @@ class Waiters {
     const answer = await this.#store.run(leave, this.#key, { process: this.#process, token, number });
     this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
     this.#accept(answer, sentAtMs);
+    if (answer.trials > 0) this.#lookAfterTrials();
     this.#proceed();
     return answer.isReleased;
   }
@@ -232,9 +230,10 @@ class Waiters {
     const pauseMs = await this.#ask(due, true);
     this.#isAsking = false;
     if (this.#callers.size > 0) {
-      this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#process), (message) =>
-        this.#want(Number(message) || Number.POSITIVE_INFINITY),
-      );
+      this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#process), (message) => {
+        this.#isSubscribed = true;
+        this.#want(Number(message) || Number.POSITIVE_INFINITY);
+      });
       for (const caller of this.#untimed) this.#startTimer(caller);
       this.#untimed = [];
       this.#timer = setTimeout(() => this.#want(Number.POSITIVE_INFINITY), timerMs(pauseMs));
@@ -284,14 +283,13 @@ class Waiters {
   }
 
   #pauseAfter({ nextMs }: Answer): number {
-    const longestMs = (this.#store.subscribe ? LOOK_MS : POLL_MS) * (1 + Math.random() / 5);
+    const longestMs = (this.#isSubscribed ? LOOK_MS : POLL_MS) * (1 + Math.random() / 5);
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
   /** Passes the holds on to their callers. */
-  #accept({ granted, isAlone, trials }: Answer, sentAtMs: number): void {
+  #accept({ granted, isAlone }: Answer, sentAtMs: number): void {
     for (const { token, number } of granted) this.#grant(token, number, isAlone && granted.length === 1, sentAtMs);
-    if (trials > 0) this.#lookAfterTrials();
   }
 
   /** A token without a caller was reported before, in another answer, or its caller has left and gives it back. */
@@ -357,7 +355,8 @@ class Waiters {
     clearTimeout(this.#timer);
     if (this.#byToken.size > 0) return;
     if (!this.#unsubscribe) {
-      this.#onIdle();
+      const { waiters } = namesOf(this.#store);
+      if (waiters.get(this.#key) === this) waiters.delete(this.#key);
       return;
     }
     this.#lingerTimer ??= idleTimeout(() => {
@@ -365,6 +364,7 @@ class Waiters {
       if (this.#callers.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
+      this.#isSubscribed = false;
       this.#becomeIdle();
     }, LINGER_MS);
   }
