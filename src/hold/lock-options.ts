@@ -1,10 +1,15 @@
-import { checkKnown, checkSignal } from "../errors.ts";
+import { checkKnown, checkSignal, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 
 /** Options of `Lock`. */
 export interface LockOptions {
   /** Lease of a lock that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
   watchdogLease?: Duration | undefined;
+  /**
+   * Number of replicas that must have a hold before it is granted or renewed (WAIT), so that a failover to one of them keeps
+   * it. If fewer confirm within the store's deadline, the call rejects, with `applied` "unknown". Default 0.
+   */
+  replicas?: number | undefined;
 }
 
 /** Options of `tryLock` and `withLock`: how long to wait, and how long to hold. */
@@ -23,6 +28,7 @@ export interface ForceReleaseOptions {
   fence?: number | undefined;
 }
 
+const MAX_REPLICAS = 1000;
 /** The longest delay of a runtime's timer. */
 const MAX_MS = 2 ** 31 - 1;
 /** Of a shorter lease, the margins for drift and rounding would leave almost nothing. */
@@ -33,9 +39,20 @@ export function leaseMsOf(argument: string, lease: Duration): number {
 }
 
 /** Throws ARGUMENT for a wrong or unknown option of a constructor. */
-export function watchdogLeaseMsOf(options: LockOptions): number {
+export function watchdogLeaseMsOf(options: Pick<LockOptions, "watchdogLease">): number {
   checkOptions(options, ["watchdogLease"]);
   return leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+}
+
+/** Throws ARGUMENT for a wrong or unknown option of a constructor on one store. */
+export function lockSettings(options: LockOptions): { watchdogLeaseMs: number; replicas: number } {
+  checkOptions(options, ["watchdogLease", "replicas"]);
+  const { watchdogLease, replicas = 0 } = options;
+  return { watchdogLeaseMs: watchdogLeaseMsOf({ watchdogLease }), replicas: replicasOf(replicas) };
+}
+
+export function replicasOf(replicas: number): number {
+  return wholeNumber("replicas", replicas, 0, MAX_REPLICAS);
 }
 
 export function waitMsOf(wait: Duration): number {

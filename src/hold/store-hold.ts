@@ -22,8 +22,8 @@ export class StoreHold<Fence extends number | null = number> implements HoldSour
   }
 
   extend(leaseMs: number): Promise<boolean> {
-    const { store, key, token } = this.#grant;
-    return store.run(renew, key, { token, leaseMs });
+    const { store, key, token, replicas } = this.#grant;
+    return store.run(renew, key, { token, leaseMs }, replicas > 0 ? { replicas } : undefined);
   }
 
   release(): Promise<boolean> {

@@ -5,7 +5,7 @@ import { idleTimeout, timerMs } from "../async/timers.ts";
 import { OrielError } from "../errors.ts";
 import { PROCESS_LENGTH, TOKEN_LENGTH, TRIAL_MS } from "../generated/layouts/hold.ts";
 import { randomU32 } from "../random.ts";
-import type { Store } from "../store/contract.ts";
+import type { RunOptions, Store } from "../store/contract.ts";
 import { giveBack } from "./give-backs.ts";
 import { provenUntil } from "./hold-source.ts";
 import { type Answer, leave, type Ticket, take } from "./steps/steps.ts";
@@ -19,6 +19,8 @@ export interface WaitRequest {
   /** 0: one attempt, which takes no place in the queue. */
   waitMs: number;
   signal: AbortSignal | undefined;
+  /** The hold is granted when so many replicas have it. */
+  replicas: number;
 }
 
 /** A hold that a caller has got. */
@@ -28,6 +30,7 @@ export interface Grant {
   readonly token: string;
   readonly number: number;
   readonly leaseMs: number;
+  readonly replicas: number;
   /** This process's clock proves the hold until then. */
   readonly provenUntilMs: number;
   /** Nobody else held the name or waited when it was granted. */
@@ -188,9 +191,14 @@ class Waiters {
   async leave({ token, number: its, isAlone }: Omit<LeavingHold, "store" | "key">): Promise<boolean> {
     const sentAtMs = this.#store.leaseClock();
     const number = isAlone && this.#callers.size === 0 ? its : undefined;
-    const answer = await this.#store.run(leave, this.#key, { process: this.#process, token, number });
+    const replicas = mostReplicas(this.#callers);
+    const input = { process: this.#process, token, number };
+    const answer = await this.#store.run(leave, this.#key, input, runOptions(replicas)).catch((error) => {
+      this.#want(Number.POSITIVE_INFINITY); // it may have granted holds
+      throw error;
+    });
     this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
-    this.#accept(answer, sentAtMs);
+    this.#accept(answer, sentAtMs, replicas);
     if (answer.trials > 0) this.#lookAfterTrials();
     this.#proceed();
     return answer.isReleased;
@@ -251,9 +259,11 @@ class Waiters {
     let pauseMs = AFTER_FAILURE_MS * (0.5 + Math.random() / 2);
     try {
       const isGuess = this.#mayGuess(tickets);
-      const answer = await store.run(take, key, { process: this.#process, tickets, mayWait, isGuess });
+      const replicas = mostReplicas(callers);
+      const input = { process: this.#process, tickets, mayWait, isGuess };
+      const answer = await store.run(take, key, input, runOptions(replicas));
       for (const caller of callers) caller.mayHave = mayWait || answer.granted.length > 0;
-      this.#accept(answer, sentAtMs);
+      this.#accept(answer, sentAtMs, replicas);
       this.#noteBusy(callers.some((caller) => caller.isOpen));
       pauseMs = this.#pauseAfter(answer);
     } catch (cause) {
@@ -287,23 +297,27 @@ class Waiters {
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
-  /** Passes the holds on to their callers. */
-  #accept({ granted, isAlone }: Answer, sentAtMs: number): void {
-    for (const { token, number } of granted) this.#grant(token, number, isAlone && granted.length === 1, sentAtMs);
+  /** Passes the holds, which so many replicas have, on to their callers. */
+  #accept({ granted, isAlone }: Answer, sentAtMs: number, replicas: number): void {
+    for (const { token, number } of granted) {
+      const caller = this.#byToken.get(token);
+      // Without a caller it was reported before, in another answer, or its caller has left and gives it back.
+      if (!caller?.isOpen) continue;
+      if (caller.request.replicas > replicas) this.#wanted = Number.POSITIVE_INFINITY;
+      else this.#grant(caller, number, isAlone && granted.length === 1, sentAtMs);
+    }
   }
 
-  /** A token without a caller was reported before, in another answer, or its caller has left and gives it back. */
-  #grant(token: string, number: number, isAlone: boolean, sentAtMs: number): void {
-    const [store, key] = [this.#store, this.#key];
-    const caller = this.#byToken.get(token);
-    if (!caller?.isOpen) return;
-    const provenUntilMs = provenUntil(sentAtMs, caller.request.leaseMs);
+  #grant(caller: Caller, number: number, isAlone: boolean, sentAtMs: number): void {
+    const [store, key, { token }] = [this.#store, this.#key, caller.ticket];
+    const { leaseMs, replicas } = caller.request;
+    const provenUntilMs = provenUntil(sentAtMs, leaseMs);
     if (store.leaseClock() < provenUntilMs) {
       this.#callers.delete(caller);
       this.#byToken.delete(token);
       caller.isGranted = true;
       caller.close();
-      caller.outcome.resolve({ store, key, token, number, leaseMs: caller.request.leaseMs, provenUntilMs, isAlone });
+      caller.outcome.resolve({ store, key, token, number, leaseMs, replicas, provenUntilMs, isAlone });
       return;
     }
     // It came too late. A new ticket cannot be hit by the release of the old one.
@@ -344,7 +358,7 @@ class Waiters {
       const sentAtMs = this.#store.leaseClock();
       const request = { process: this.#process, tickets: [], mayWait: false, isGuess: false };
       this.#store.run(take, this.#key, request).then(
-        (answer) => this.#accept(answer, sentAtMs),
+        (answer) => this.#accept(answer, sentAtMs, 0),
         () => {}, // the waiters themselves ask later
       );
     }, TRIAL_MS + 10);
@@ -368,6 +382,16 @@ class Waiters {
       this.#becomeIdle();
     }, LINGER_MS);
   }
+}
+
+function mostReplicas(callers: Iterable<Caller>): number {
+  let most = 0;
+  for (const { request } of callers) most = Math.max(most, request.replicas);
+  return most;
+}
+
+function runOptions(replicas: number): RunOptions | undefined {
+  return replicas > 0 ? { replicas } : undefined;
 }
 
 /** The channel on which a process is told that it has got holds. */

@@ -6,6 +6,7 @@ import {
   checkOptions,
   type ForceReleaseOptions,
   type LockOptions,
+  lockSettings,
   type TryLockOptions,
   watchdogLeaseMsOf,
 } from "../hold/lock-options.ts";
@@ -34,6 +35,7 @@ export class Lock {
   readonly #at: Place;
   readonly #store: Store;
   readonly #key: string;
+  readonly #replicas: number;
   readonly #calls: LockCalls<HeldLock>;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
@@ -42,7 +44,8 @@ export class Lock {
     this.name = name;
     this.#store = store;
     this.#key = lockKeyOf(store, name);
-    const watchdogLeaseMs = this.#at.checked(undefined, () => watchdogLeaseMsOf(options));
+    const { watchdogLeaseMs, replicas } = this.#at.checked(undefined, () => lockSettings(options));
+    this.#replicas = replicas;
     this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
     register(store, "Lock", name, this);
   }
@@ -55,7 +58,7 @@ export class Lock {
    * @example
    * await Lock.all([from, to]).withLock(({ fences, signal }) => transfer(amount, { fences, signal }));
    */
-  static all(locks: readonly Lock[], options: LockOptions = {}): LockSet {
+  static all(locks: readonly Lock[], options: Pick<LockOptions, "watchdogLease"> = {}): LockSet {
     return placed("Lock.all", () => {
       if (!Array.isArray(locks) || !locks.every((lock) => lock instanceof Lock))
         throw argumentError("locks", locks, ofThisCopy("an array of locks", locks, "Lock"));
@@ -121,7 +124,12 @@ export class Lock {
   }
 
   async #hold({ isWatched, ...request }: HoldRequest): Promise<HeldLock | null> {
-    const grant = await takeHold(this.#store, this.#key, { ...request, permits: 1, limit: 1 });
+    const grant = await takeHold(this.#store, this.#key, {
+      ...request,
+      permits: 1,
+      limit: 1,
+      replicas: this.#replicas,
+    });
     return grant && new HeldLock(new StoreHold(grant, grant.number, `the lock ${this.#key}`), isWatched, this.#at);
   }
 }

@@ -1,6 +1,6 @@
 import { HeldLock } from "../hold/held.ts";
 import { type HoldRequest, LockCalls } from "../hold/lock-calls.ts";
-import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../hold/lock-options.ts";
+import { type LockOptions, lockSettings, type TryLockOptions } from "../hold/lock-options.ts";
 import { StoreHold } from "../hold/store-hold.ts";
 import { takeHold } from "../hold/waiters.ts";
 import { placeOf } from "../place.ts";
@@ -33,7 +33,7 @@ export class ReadWriteLock {
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
     const at = placeOf("ReadWriteLock", store, name);
-    const watchdogLeaseMs = at.checked(undefined, () => watchdogLeaseMsOf(options));
+    const { watchdogLeaseMs, replicas } = at.checked(undefined, () => lockSettings(options));
     this.name = name;
     const key = readWriteKeyOf(store, name);
     const what = `the lock ${key}`;
@@ -42,7 +42,7 @@ export class ReadWriteLock {
         at,
         watchdogLeaseMs,
         async ({ isWatched, ...request }: HoldRequest) => {
-          const grant = await takeHold(store, key, { ...request, permits, limit: ALL });
+          const grant = await takeHold(store, key, { ...request, permits, limit: ALL, replicas });
           return grant && new HeldLock(new StoreHold(grant, grant.number, what), isWatched, at);
         },
         prefix,

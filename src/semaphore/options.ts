@@ -1,5 +1,5 @@
 import { argumentError, wholeNumber } from "../errors.ts";
-import { checkOptions, leaseMsOf } from "../hold/lock-options.ts";
+import { checkOptions, leaseMsOf, replicasOf } from "../hold/lock-options.ts";
 import type { Duration } from "../time.ts";
 
 /** More would make one step long, during which Redis serves no one else. */
@@ -14,17 +14,20 @@ export interface SemaphoreOptions {
   limit: number;
   /** Lease of a permit that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
   watchdogLease?: Duration | undefined;
+  /** As in `LockOptions`; on one server only. Default 0. */
+  replicas?: number | undefined;
 }
 
 export function semaphoreSettings(
   options: SemaphoreOptions,
   servers: number,
-): { limit: number; watchdogLeaseMs: number } {
-  checkOptions(options, ["limit", "watchdogLease"]);
-  const { limit, watchdogLease = "30s" } = options;
+): { limit: number; watchdogLeaseMs: number; replicas: number } {
+  checkOptions(options, servers === 1 ? ["limit", "watchdogLease", "replicas"] : ["limit", "watchdogLease"]);
+  const { limit, watchdogLease = "30s", replicas = 0 } = options;
   return {
     limit: wholeNumber("limit", limit, 1, servers === 1 ? MAX_LIMIT : MAX_LIMIT_OF_SERVERS),
     watchdogLeaseMs: leaseMsOf("watchdogLease", watchdogLease),
+    replicas: replicasOf(replicas),
   };
 }
 

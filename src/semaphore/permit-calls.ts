@@ -47,6 +47,7 @@ export class PermitCalls {
   readonly #stores: readonly Store[];
   readonly #name: string;
   readonly #watchdogLeaseMs: number;
+  readonly #replicas: number;
   readonly #library: Library;
   /** Undefined on one store. */
   readonly #turns: Turns | undefined;
@@ -62,11 +63,12 @@ export class PermitCalls {
     this.#stores = Array.isArray(store) ? store : [store as Store];
     this.#name = name;
     this.#at = placeOfStores(structure, this.#stores, name, 1);
-    const { limit, watchdogLeaseMs } = this.#at.checked(undefined, () =>
+    const { limit, watchdogLeaseMs, replicas } = this.#at.checked(undefined, () =>
       semaphoreSettings(options, this.#stores.length),
     );
     this.limit = limit;
     this.#watchdogLeaseMs = watchdogLeaseMs;
+    this.#replicas = replicas;
     for (const each of this.#stores) register(each, structure, name, this, { limit }, { servers: this.#stores.length });
     this.#library = library;
     if (this.#stores.length > 1)
@@ -120,9 +122,9 @@ export class PermitCalls {
     return hold && new HeldLock(hold, isWatched, this.#at);
   }
 
-  async #holdOfOne(store: Store, permits: number, request: Omit<WaitRequest, "permits" | "limit">) {
+  async #holdOfOne(store: Store, permits: number, request: Pick<WaitRequest, "leaseMs" | "waitMs" | "signal">) {
     const key = semaphoreKeyOf(store, this.#name);
-    const grant = await takeHold(store, key, { ...request, permits, limit: this.limit });
+    const grant = await takeHold(store, key, { ...request, permits, limit: this.limit, replicas: this.#replicas });
     return grant && new StoreHold(grant, null, this.#whatOf(permits));
   }
 

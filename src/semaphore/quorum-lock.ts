@@ -37,7 +37,7 @@ export class QuorumLock {
    * const lock = new QuorumLock([storeA, storeB, storeC], "nightly");
    * await lock.withLock(({ signal }) => report({ signal }));
    */
-  constructor(stores: readonly Store[], name: string, options: LockOptions = {}) {
+  constructor(stores: readonly Store[], name: string, options: Pick<LockOptions, "watchdogLease"> = {}) {
     const at = placeOfStores("QuorumLock", stores, name, 2);
     const members = stores.map((store) => lockMember(store, name));
     this.name = name;

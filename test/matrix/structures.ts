@@ -34,6 +34,7 @@ const store = memoryStore();
 const BOUND = "a bound of this process's memory; no step sees it";
 const ALL_ROWS = "set by tests that run in every row";
 const LOCAL = "acts in this process only";
+const CONFIRMED = "hold/replicas.slow.test.ts; the store counts them, whose suite runs in every row";
 
 const structuresOf = <Name extends string>(known: Record<Name, Structure>) => known;
 
@@ -92,22 +93,22 @@ export const structures = structuresOf({
   },
   lock: {
     modes: {},
-    elsewhere: { watchdogLease: ALL_ROWS },
+    elsewhere: { watchdogLease: ALL_ROWS, replicas: CONFIRMED },
     make: (options) => new Lock(store, "l", options),
   },
   readWriteLock: {
     modes: {},
-    elsewhere: { watchdogLease: ALL_ROWS },
+    elsewhere: { watchdogLease: ALL_ROWS, replicas: CONFIRMED },
     make: (options) => new ReadWriteLock(store, "l", options),
   },
   semaphore: {
     modes: {},
-    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS, replicas: CONFIRMED },
     make: (options) => new Semaphore(store, "s", { limit: 1, ...options }),
   },
   multiSemaphore: {
     modes: {},
-    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS, replicas: CONFIRMED },
     make: (options) => new MultiSemaphore(store, "s", { limit: 1, ...options }),
   },
   quorumLock: {
