@@ -91,20 +91,27 @@ describe("a series that closes", () => {
 
 test("a renewal runs in the context of the series, not in that of the request that asked first", async () => {
   const contexts = new AsyncLocalStorage<string>();
-  const renewed: unknown[] = [];
-  let isRenewing = false;
+  const steps: [context: string | undefined, name: string][] = [];
+  let asks = 0;
   const one = contexts.run("program", () =>
-    seriesOf((name, go) => {
-      if (isRenewing && name === "series/ask") renewed.push(contexts.getStore());
+    seriesOf(async (name, go) => {
+      steps.push([contexts.getStore(), name]);
+      // Only an answer that another process wants is renewed, so it asks just before the renewal does.
+      if (name === "series/ask" && ++asks === 2) await contexts.exit(() => seriesOf().stats({ maxAge: 50 }));
       return go();
     }),
   );
   await seriesOf().record(1);
   await contexts.run("request", () => one.stats({ maxAge: 50 }));
-  isRenewing = true;
-  await seriesOf().stats({ maxAge: 50 });
-  await until("it is renewed", async () => renewed.length > 0);
-  expect(renewed[0]).toBe("program");
+  const published = () => steps.filter(([, name]) => name === "series/publish");
+  await until("it is renewed", async () => published().length > 1);
+  expect(published()).toEqual([
+    ["request", "series/publish"],
+    ["program", "series/publish"],
+  ]);
+  const renewedAt = steps.findIndex(([context, name]) => context === "program" && name === "series/ask");
+  expect(steps.slice(0, renewedAt).map(([context]) => context)).not.toContain("program");
+  expect(steps.slice(renewedAt).map(([context]) => context)).not.toContain("request");
   await one.close();
 });
 
