@@ -7,6 +7,10 @@ import { freePort, type RedisServer, startRedis } from "../harness/servers/redis
 import { reportOf } from "./report-of.ts";
 
 const PASSWORD = "p@ss:w/rd";
+/** Of calls that are answered. */
+const LONG = ["--deadline", "1m"];
+/** Of calls that nobody answers. */
+const SHORT = ["--deadline", "2s"];
 let server: RedisServer;
 beforeAll(async () => {
   server = await startRedis({ tcp: true });
@@ -17,17 +21,17 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** Examines the port of a server that is no Redis. */
-async function reportOfPort(other: Server, scheme = "redis") {
+async function reportOfPort(other: Server, deadline = LONG) {
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   try {
-    return await reportOf(`${scheme}://127.0.0.1:${(other.address() as AddressInfo).port}`, "--deadline", "300ms");
+    return await reportOf(`redis://127.0.0.1:${(other.address() as AddressInfo).port}`, ...deadline);
   } finally {
     other.close();
   }
 }
 
 test("an address without a server", async () => {
-  const { status, ofServer } = await reportOf(`redis://127.0.0.1:${await freePort()}`);
+  const { status, ofServer } = await reportOf(`redis://127.0.0.1:${await freePort()}`, ...LONG);
   expect(status).toBe(2);
   expect(ofServer).toEqual([
     {
@@ -45,7 +49,7 @@ test("a port that is no Redis, or is silent, or closes connections", async () =>
   const ssh = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"));
   expect((await reportOfPort(ssh)).check("connection").text).toMatch(/^not a Redis server/);
   const silent = createServer((socket) => socket.unref());
-  expect((await reportOfPort(silent)).check("connection").text).toBe(
+  expect((await reportOfPort(silent, SHORT)).check("connection").text).toBe(
     "the server accepts connections and does not answer",
   );
   const closing = createServer((socket) => socket.destroy());
@@ -73,7 +77,7 @@ test("a wrong password, a missing one, a missing database, TLS to a plain port",
     [`rediss://${at}`, /^the server does not answer the TLS handshake; it may speak no TLS/],
   ];
   for (const [url, text, advice] of texts) {
-    const { status, report, ofServer } = await reportOf(url, "--deadline", "300ms");
+    const { status, report, ofServer } = await reportOf(url, ...(url.startsWith("rediss:") ? SHORT : LONG));
     expect(status, url).toBe(2);
     expect(ofServer).toHaveLength(1);
     expect(report.checks[0]).toMatchObject({
@@ -135,7 +139,7 @@ test("a server that stops during the examination ends it within a deadline", asy
       if (++seen === 20) server.pause();
     });
     // The server stays stopped, so that only the deadline can end it.
-    const { status, check, ofServer } = await reportOf(url, "--deadline", "300ms");
+    const { status, check, ofServer } = await reportOf(url, ...SHORT);
     monitor.disconnect();
     expect(status).toBe(2);
     expect(ofServer.length).toBeGreaterThan(1);
