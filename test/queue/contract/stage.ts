@@ -9,6 +9,7 @@ import {
 } from "../../../src/entries/index.ts";
 import { layoutText, timesKeys } from "../../../src/queue/format/layout.ts";
 import { counts } from "../../../src/queue/steps/counts.ts";
+import { announce } from "../../../src/registry/steps/announce.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { SteppedTimers } from "./stepped-timers.ts";
@@ -26,7 +27,7 @@ export class Stage {
   /** The same store, whose calls and subscriptions are watched. */
   readonly store: Store;
   readonly timers: SteppedTimers;
-  /** Calls so far, by operation. */
+  /** Calls so far, by operation. Without announcements of the registry, which come by the clock on the wall. */
   readonly calls: string[] = [];
   readonly #workers: { close(): Promise<void> }[] = [];
   #underWay = 0;
@@ -126,7 +127,7 @@ export class Stage {
     return {
       ...store,
       run: async (operation, key, input, options) => {
-        this.calls.push(operation.name);
+        if (operation !== announce) this.calls.push(operation.name);
         this.#underWay++;
         try {
           return await store.run(operation, key, input, options);
