@@ -122,7 +122,10 @@ describe.each(Object.entries(openers))("over %s", (of, open) => {
     const store = open(await slowPort(), { deadline: 100 });
     const error = await new Lock(store, "silent").tryLock().catch((reason) => reason);
     expect(error).toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });
-    expect(error.message).toMatch(/the server accepts connections and does not answer; tried for \d{4} ms/);
+    // On a slow machine the store may be down already when the deadline passes.
+    expect(error.message).toMatch(
+      /: the server accepts connections and does not answer; (tried for \d{4,} ms|down for [1-9]\d* s) \(redis at 127\.0\.0\.1:\d+\)$/,
+    );
   });
 });
 
