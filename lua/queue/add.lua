@@ -6,8 +6,8 @@
 --       since 1970 in decimal text, or "+" and ms from now
 -- Reply ADDED, u8 for each message
 -- Errors MISMATCH, CORRUPT; nothing was written
--- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, ids earlier in this call,
---       and copies of cancelled messages (see move).
+-- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, ids added earlier in this
+--       call, and copies of cancelled messages (see move). The id of such a copy is new for other messages.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log(stored messages))
 -- @include queue/layout

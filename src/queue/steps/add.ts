@@ -38,7 +38,8 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
       shard.cancelledUntilMs >= nowMs && shard.times.scoreOf(cancelledMember(envelope, id)) !== undefined;
     const isNew = messages.map(({ id, envelope }) => {
       const isKnown = shard.messages.has(id) || isRemembered(id) || here.has(id) || isCopy(id, envelope);
-      here.add(id);
+      // A copy of a cancelled message is known, and its id is not.
+      if (!isKnown) here.add(id);
       return !isKnown;
     });
     const added = messages.filter((_, i) => isNew[i]);

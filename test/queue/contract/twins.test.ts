@@ -30,7 +30,11 @@ afterAll(async () => {
 });
 
 const layout = fc.oneof({ weight: 30, arbitrary: fc.constant("2|1") }, fc.constant("2|2"));
-const id = fc.constantFrom("a", "b", "c", "d", "0", "~a", "@seq", ":", "!", "é𝄞", "", "x".repeat(200));
+// One id comes often: an add must meet a cancelled message, and another one of its id.
+const id = fc.oneof(
+  { weight: 2, arbitrary: fc.constant("a") },
+  fc.constantFrom("b", "c", "d", "0", "~a", "@seq", ":", "!", "é𝄞", "", "x".repeat(200)),
+);
 const ms = fc.oneof(fc.constantFrom(0, 1, 2, 5, 1000), fc.nat(20));
 const when = fc.oneof(
   ms.map((delayMs) => ({ delayMs })),
@@ -45,6 +49,10 @@ const message = fc.record({
   payload: fc.uint8Array({ maxLength: 5 }),
 });
 const verb = fc.constantFrom(...(["done", "retry", "dead", "release", "corrupt", "again"] as const));
+
+function envelopeOf(limitAndPriority: number[], nonce: number[], payload: Iterable<number>): Uint8Array {
+  return Uint8Array.of(...limitAndPriority, ...new Uint8Array(22), ...nonce, ...payload);
+}
 
 /** One step on a store. `claims`: every earlier claim there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
@@ -64,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             messages: messages.map(({ id, when, limit, priority, nonce, payload }) => ({
               id,
               when: whenAt(when, nowMs),
-              envelope: Uint8Array.of(limit, priority, ...new Uint8Array(22), ...nonce, ...payload),
+              envelope: envelopeOf([limit, priority], nonce, payload),
             })),
           }),
     ),
@@ -193,4 +201,22 @@ test("both forms answer the same to any sequence of calls", async () => {
     ),
     { numRuns: runs(Number(process.env.ORIEL_RUNS ?? 150)) },
   );
+});
+
+test("a late copy of a cancelled message leaves its id to a message beside it, in both forms", async () => {
+  const of = (nonce: number) => ({
+    id: "a",
+    when: { delayMs: 0 },
+    envelope: envelopeOf([3, 0], [0, 0, 0, nonce], [nonce]),
+  });
+  for (const { store, clear } of [redis, memory]) {
+    await clear();
+    const added = (...nonces: number[]) => store.run(add, KEY, { layout: "2|1", messages: nonces.map(of) });
+    expect(await added(1)).toEqual([true]);
+    expect(await store.run(move, KEY, { layout: "2|1", id: "a", when: undefined })).toBe("moved");
+    expect(await added(1)).toEqual([false]);
+    expect(await added(1, 2, 1, 3)).toEqual([false, true, false, false]);
+    expect((await store.run(get, KEY, { layout: "2|1", id: "a" }))!.value.at(-1)).toBe(2);
+    expect(await added(2)).toEqual([false]);
+  }
 });
