@@ -1,4 +1,4 @@
-// `npm run faults`: many random schedules and the scenarios on real servers; the tally of the schedules is the last line.
+// `npm run faults`: many random schedules, the rules of the journal taken out one by one, and the scenarios on real servers; the tally of the schedules is the last line.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ const tally = join(folder, "tally");
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
 const tests = [
   "test/simulator/faults.slow.test.ts",
+  "test/simulator/mutations.slow.test.ts",
   "test/counter/simulator",
   "test/counter/faults",
   "test/faults",

@@ -12,7 +12,7 @@ const rules = isFaultsRun ? MUTATIONS : MUTATIONS.slice(0, 4);
 /** "A rule whose removal makes nothing fail is a rule to question." */
 describe("each rule is needed", () => {
   for (const mutation of rules)
-    it(mutation.rule, async () => {
+    it(mutation.rule, { timeout: MAX_PLAYED * 60_000 }, async () => {
       let found = 0;
       for (let seed = 1, played = 0; played < MAX_PLAYED && found === 0; seed++) {
         const plan = planOf(seed);

@@ -17,6 +17,7 @@ import { VOID_MUTATIONS } from "./mutations/void-mutations.ts";
 import {
   closedKey,
   type Read,
+  ruleOf,
   withoutAsking,
   withoutFoundBirths,
   withoutHeadCheck,
@@ -174,9 +175,7 @@ export function mutated<I, O>(
   mutation: Mutation | undefined,
   handle: Handle,
 ): Operation<I, O> {
-  // With and without what is found beside the open chunk, it is one rule.
-  const name = operation.name.replace("append-cold", "append").replace("cold", "read");
-  if (mutation?.operation?.name !== name) return operation;
+  if (mutation?.operation?.name !== ruleOf(operation.name)) return operation;
   const real = operation.local.bind(operation) as unknown as Local;
   return { ...operation, local: mutation.operation.local(real, handle) as unknown as Operation<I, O>["local"] };
 }

@@ -10,7 +10,10 @@ import { JournalCopy } from "../../src/journal/replica/journal-copy.ts";
 import { SealedNames } from "../../src/journal/sealed/names.ts";
 import { SealedChunk } from "../../src/journal/sealed/sealed-chunk.ts";
 import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
+import { appendAndReadOutlines, readOutlines } from "../../src/journal/sealed/steps/read-outlines.ts";
+import { append } from "../../src/journal/steps/append.ts";
 import { read } from "../../src/journal/steps/read.ts";
+import { readWindow } from "../../src/journal/steps/read-window.ts";
 import { closedKey } from "../../src/journal/steps/rotate.ts";
 import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/kernel/choose.ts";
@@ -56,6 +59,16 @@ export function describe(input: unknown, output: unknown): string {
   const sent = names ? `frames ${names} verdicts ${answer.verdicts}` : `from ${answer.from}`;
   return `${sent}: status ${answer.status} at ${answer.nowMs % 1e9}, chunk ${number} birth ${birth} length ${answer.length}`;
 }
+
+/** Steps that also answer with what is found beside the open chunk, and the step whose rules they share. */
+const RULES = new Map([
+  [appendAndReadOutlines.name, append.name],
+  [readOutlines.name, read.name],
+  [readWindow.name, read.name],
+]);
+
+/** The step whose rules this one has. */
+export const ruleOf = (step: string): string => RULES.get(step) ?? step;
 
 /** Lets a reader take what was not found beside the open chunk for gone. Returns how to undo that. */
 export function withoutAsking(): () => void {

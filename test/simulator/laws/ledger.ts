@@ -163,6 +163,7 @@ export class Ledger {
       this.#shortened(step, chainBefore ?? []);
       return;
     }
+    this.#noteRetention(step.previous!.get(this.#key));
     const open = this.#chunk(this.#key);
     if (open === undefined) {
       this.#deleted(step, chainBefore ?? []);
@@ -205,6 +206,23 @@ export class Ledger {
       this.#parsed.set(version, chunk);
     }
     this.chain();
+  }
+
+  /** Since when the journal is complete, by the retentions that it had, whatever its header says. */
+  #noteRetention(before: Version | undefined): void {
+    const version = this.#server.version(this.#key);
+    const open = this.#chunk(this.#key);
+    if (!version || !open) return;
+    const last = before && this.#parsed.get(before);
+    const isNext = open.birthBefore !== 0 && open.birthBefore === last?.birth;
+    let completeSinceMs = Number.NEGATIVE_INFINITY;
+    if (last && (isNext || open.birth === last.birth)) {
+      completeSinceMs = last.completeSinceMs;
+      if (open.retentionMs > last.retentionMs)
+        completeSinceMs = Math.max(completeSinceMs, open.lastStampMs - last.retentionMs);
+    }
+    this.#parsed.set(version, { ...open, completeSinceMs });
+    this.#chain = undefined;
   }
 
   #idsBefore(chunk: Chunk): Set<string> {

@@ -52,13 +52,13 @@ export const VOID_MUTATIONS: readonly Mutation[] = [
   {
     rule: "an append is void before its time too: it is not",
     suits: isServerClock,
-    // A journal that rests for long, and processes whose clock the server's is far behind.
+    // A journal that rests for long, and processes that know the server's time from before its clock fell back.
     conditions: {
       isPlain: false,
       weather: { ...CALM, lostReply: 0.5 },
-      writerCount: 0,
-      visitorCount: 2,
-      paceMs: 20_000,
+      writerCount: 2,
+      visitorCount: 0,
+      paceMs: 30_000,
       durationMs: 300_000,
       retentionMs: 150_000,
       largerRetentionMs: 150_000,
