@@ -130,7 +130,7 @@ const ROWS: Record<string, () => string[][]> = {
     ["dashboard", "--allow-host", H],
   ],
   doctor: () => [
-    ["doctor", "--deadline", "300ms"],
+    ["doctor", "--deadline", "1m"],
     ["doctor", "--tls-ca", H],
   ],
   "completion bash": () => [["completion", "bash"]],

@@ -99,10 +99,10 @@ test("a port that expects TLS, and one whose certificate is not trusted", async 
   try {
     const tlsPort = await freePort();
     await raw.config("SET", "tls-port", tlsPort);
-    const plain = await reportOf(`redis://127.0.0.1:${tlsPort}`, "--deadline", "500ms");
+    const plain = await reportOf(`redis://127.0.0.1:${tlsPort}`);
     expect(plain.status).toBe(2);
     expect(plain.check("connection").text).toMatch(/may expect TLS on this port \(rediss:/);
-    const untrusted = await reportOf(`rediss://127.0.0.1:${tlsPort}`, "--deadline", "500ms");
+    const untrusted = await reportOf(`rediss://127.0.0.1:${tlsPort}`);
     expect(untrusted.check("connection").text).toMatch(/^the server's TLS certificate is not trusted \(/);
   } finally {
     raw.disconnect();

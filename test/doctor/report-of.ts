@@ -13,9 +13,17 @@ export interface Examined {
   readonly findings: Partial<Record<CheckName, string>>;
 }
 
-/** Runs `oriel doctor --json`. */
+/** Runs `oriel doctor --json`. A server that answers may take long for it, as on a slow machine, unless the options say less. */
 export async function reportOf(redis: string, ...options: string[]): Promise<Examined> {
-  const { status, stdout, stderr } = await command(["doctor", "--redis", redis, "--json", ...options]);
+  const { status, stdout, stderr } = await command([
+    "doctor",
+    "--redis",
+    redis,
+    "--json",
+    "--deadline",
+    "1m",
+    ...options,
+  ]);
   if (stderr !== "") throw new Error(stderr);
   const report = JSON.parse(stdout) as Report;
   return {

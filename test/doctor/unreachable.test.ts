@@ -7,9 +7,7 @@ import { freePort, type RedisServer, startRedis } from "../harness/servers/redis
 import { reportOf } from "./report-of.ts";
 
 const PASSWORD = "p@ss:w/rd";
-/** Of calls that are answered. */
-const LONG = ["--deadline", "1m"];
-/** Of calls that nobody answers. */
+/** It ends calls that nobody answers. */
 const SHORT = ["--deadline", "2s"];
 let server: RedisServer;
 beforeAll(async () => {
@@ -21,17 +19,17 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** Examines the port of a server that is no Redis. */
-async function reportOfPort(other: Server, deadline = LONG) {
+async function reportOfPort(other: Server, options: string[] = []) {
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   try {
-    return await reportOf(`redis://127.0.0.1:${(other.address() as AddressInfo).port}`, ...deadline);
+    return await reportOf(`redis://127.0.0.1:${(other.address() as AddressInfo).port}`, ...options);
   } finally {
     other.close();
   }
 }
 
 test("an address without a server", async () => {
-  const { status, ofServer } = await reportOf(`redis://127.0.0.1:${await freePort()}`, ...LONG);
+  const { status, ofServer } = await reportOf(`redis://127.0.0.1:${await freePort()}`);
   expect(status).toBe(2);
   expect(ofServer).toEqual([
     {
@@ -77,7 +75,7 @@ test("a wrong password, a missing one, a missing database, TLS to a plain port",
     [`rediss://${at}`, /^the server does not answer the TLS handshake; it may speak no TLS/],
   ];
   for (const [url, text, advice] of texts) {
-    const { status, report, ofServer } = await reportOf(url, ...(url.startsWith("rediss:") ? SHORT : LONG));
+    const { status, report, ofServer } = await reportOf(url, ...(url.startsWith("rediss:") ? SHORT : []));
     expect(status, url).toBe(2);
     expect(ofServer).toHaveLength(1);
     expect(report.checks[0]).toMatchObject({

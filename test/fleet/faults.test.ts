@@ -71,6 +71,6 @@ test("counts are sent without a call, and a process without counts sends nothing
   const reader = fleetOf("idle", server.url, 1000);
   await until("it is sent", async () => (await reader.read("pay")).success() === 7);
   const before = proxy.handedOn.get("EVALSHA");
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise((resolve) => setTimeout(resolve, 100)); // ten times the time between two sendings
   expect(proxy.handedOn.get("EVALSHA")).toBe(before);
 });

@@ -67,13 +67,13 @@ test("timers that are held do not fire before the body ends, others do, and a cl
     setTimeout((word) => fired.push(word), 50, "held");
     clearTimeout(setTimeout(() => fired.push("cleared at once"), 60));
     const cleared = setTimeout(() => fired.push("cleared"), 70);
-    await new Promise<void>((resolve) => setTimeout(resolve, 49));
-    await pause(80);
+    await new Promise<void>((resolve) => setTimeout(resolve, 49)); // too short to be held
+    await pause(80); // longer than each of the timers that are held
     expect(fired).toEqual([]);
     return cleared;
   });
   clearTimeout(await held);
   await until("it fires", () => fired.length > 0);
-  await pause(80);
+  await pause(80); // longer than each timer that was cleared
   expect(fired).toEqual(["held"]);
 });

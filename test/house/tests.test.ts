@@ -68,12 +68,20 @@ describe("the test files", () => {
       "test('a', { timeout: 20_000 }, run);",
       "execFile(node, args, { timeout: 25_000 });",
       'await until("b", isB, 5500);',
+      "expect(Math.abs(atMs - Date.now())).toBeLessThan(50);",
+      'await command(["doctor", "--deadline", "300ms"]);',
+      'const store = redisStore(url, { deadline: "300ms" });',
+      "await new Promise((resolve) => setTimeout(resolve, 200));",
+      "await pause(2 * WAIT_MS);",
     ];
     expect(examples.map((text) => wallJudges(text).length)).toEqual(examples.map(() => 1));
     const fair = [
       "expect(performance.now() - startMs).toBeGreaterThan(95);",
       "expect(calls).toBeLessThan((performance.now() - startMs) / 100);",
       "redisStore(url, { deadline: 300 }); // It ends calls that nobody answers.",
+      'const store = redisStore(url, { deadline: "10s" });',
+      "await pause(200); // In this time the worker would have asked.",
+      "await new Promise((resolve) => setTimeout(resolve));",
     ];
     expect(fair.flatMap((text) => wallJudges(text))).toEqual([]);
   });
@@ -81,6 +89,10 @@ describe("the test files", () => {
 
 /** A limit of at least so much only ends a hang. */
 const HANG_MS = 200_000;
+/** A time that is nearer than that to now is one that a slow machine misses. */
+const NEAR_MS = 30_000;
+/** The test files of `npm test`, without those of leases, which end by a server's clock. */
+const SLEEPS = /^(?!test\/(lock|semaphore)\/).*\/[a-z0-9-]+(\.own)?(\.rows)?\.test\.ts$|^$/;
 /** Folders whose tests are about calls that nobody answers. */
 const OF_FAULTS = /\/(faults|outages|storm|misuse)\//;
 
@@ -97,15 +109,28 @@ function wallJudges(text: string, path = ""): string[] {
       /\btimeout: (\d[\d_]{3,})|^ {0,4}\}, (\d[\d_]{3,})\);$|^ +(\d[\d_]{3,}),\n *\);$|\buntil\(.*, (\d[\d_]{2,})\)[;.]/gm,
     ),
   ];
-  const hasty = limited.filter(([, ...ms]) => Number(ms.join("").replaceAll("_", "")) < HANG_MS).map(([code]) => code);
-  return [...bounds, ...impatient, ...hasty, ...(OF_FAULTS.test(path) ? [] : shortDeadlines(text))];
+  const hasty = limited.filter(([, ...ms]) => numberOf(ms.join("")) < HANG_MS).map(([code]) => code);
+  const compared = [
+    ...text.matchAll(/expect\(Math\.abs\(.*(?:performance|Date)\.now\(\).*\)\)\s*\.toBeLess\w+\(([\d_]+)\)/g),
+  ];
+  const near = compared.filter(([, ms]) => numberOf(ms!) < NEAR_MS).map(([code]) => code);
+  const lines = text.split("\n");
+  const isExplained = (i: number) => /\/\/|\*\//.test(`${lines[i]} ${lines[i - 1]}`);
+  const unexplained = (isOne: (line: string) => boolean) => lines.filter((line, i) => isOne(line) && !isExplained(i));
+  const deadlines = OF_FAULTS.test(path) ? [] : unexplained(hasShortDeadline);
+  return [...bounds, ...near, ...impatient, ...hasty, ...deadlines, ...(SLEEPS.test(path) ? unexplained(sleeps) : [])];
 }
 
-/** Deadlines under a second without a comment beside them that says which calls they end. */
-function shortDeadlines(text: string): string[] {
-  const lines = text.split("\n");
-  return lines.filter((line, i) => {
-    const [, ms] = /\b(?:deadline(?:Ms)?: |DEADLINE_MS = )([1-9][\d_]*)\b/.exec(line) ?? [];
-    return ms && Number(ms.replaceAll("_", "")) < 1000 && !/\/\/|\*\//.test(line + lines[i - 1]);
-  });
+/** A deadline under a second. A comment must say which calls it ends. */
+function hasShortDeadline(line: string): boolean {
+  const deadline = /(?:\bdeadline(?:Ms)?: |DEADLINE_MS = |"--deadline", )"?([1-9][\d_]*)(?:ms"|\b)/;
+  const [, ms] = deadline.exec(line) ?? [];
+  return ms !== undefined && numberOf(ms) < 1000;
 }
+
+/** A sleep of more than a few turns of the event loop. A comment must say what would have been seen in this time. */
+function sleeps(line: string): boolean {
+  return /\bawait (?:pause|sleep|delay)\((?!\d?\))|\bawait new Promise.*setTimeout\(\w+, (?!\d\))/.test(line);
+}
+
+const numberOf = (text: string) => Number(text.replaceAll("_", ""));

@@ -44,7 +44,7 @@ describe("callers of acquire", () => {
     controller.abort(new Error("enough"));
     await expect(last).rejects.toThrow("enough");
     const late = wait("late", async () => passed);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 20)); // a second waiter would have asked
     expect(order).toEqual(["first"]);
     open(passed);
     await Promise.all([first, late]);
@@ -54,8 +54,8 @@ describe("callers of acquire", () => {
   test("a permit that is released early is available before its lease ends", async () => {
     const limiter = limiterOf(concurrency({ limit: 1, lease: "1h" }));
     const { permit } = await limiter.take("id");
-    const waiting = limiter.acquire("id", { wait: "5s" });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waiting = limiter.acquire("id", { wait: "1h" });
+    await new Promise((resolve) => setTimeout(resolve, 50)); // most of the time it waits by then
     await limiter.release("id", permit!);
     expect((await waiting).allowed).toBe(true);
     expect((await limiter.acquire("id", { wait: 80 })).allowed).toBe(false);

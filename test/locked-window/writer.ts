@@ -2,7 +2,7 @@ import { LockedWindow, redisStore } from "../../src/entries/index.ts";
 
 /** One process of locked-processes.test.ts: adds its own number repeatedly, and prints the outcome of each. */
 const [url = "", value = ""] = process.argv.slice(2);
-const store = redisStore(url, { deadline: 3000 });
+const store = redisStore(url, { deadline: 60_000 });
 const window = new LockedWindow(store, "orders", { span: "1h", lease: 200, wait: "20s" });
 
 process.send?.("ready");

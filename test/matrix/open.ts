@@ -41,7 +41,7 @@ export async function openLive(row: MatrixRow): Promise<LiveStore> {
   const { raw, flush, connect } = await start();
   const scripting = row.scripting === "functions" ? ({ scripting: "functions" } as const) : {};
   const given = await Promise.all([connect(), connect()]);
-  const [store, other] = given.map((each) => storeOn(each, { deadline: 5000, ...scripting }));
+  const [store, other] = given.map((each) => storeOn(each, scripting));
   await flush();
   return {
     store: store!,
@@ -68,7 +68,6 @@ async function onServers(row: MatrixRow, { raw, flush, connect }: Servers): Prom
   const options: RedisStoreOptions = {
     scriptOf: onSteppedClock(now),
     monotonic: now,
-    deadline: 10_000,
     ...(row.scripting === "functions" && { scripting: "functions" }),
   };
   const given = await Promise.all([connect(), connect()]);

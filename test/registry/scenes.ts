@@ -53,7 +53,7 @@ function scene(openStore: (options: ScriptStoreOptions) => Store): Scene {
   return {
     clock,
     async open(options = {}) {
-      const store = openStore({ deadline: 5000, monotonic: () => clock.nowMs, ...options });
+      const store = openStore({ monotonic: () => clock.nowMs, ...options });
       atEnd(() => store.close());
       return store;
     },

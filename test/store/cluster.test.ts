@@ -29,7 +29,7 @@ describe.each(Object.entries(clusterClients))("%s", (_name, connect) => {
   beforeAll(async () => {
     await cluster.flush();
     handedIn = connect(cluster.urls);
-    store = redisStore(handedIn.client, { deadline: 5000 });
+    store = redisStore(handedIn.client);
   });
   afterAll(async () => {
     await store?.close();

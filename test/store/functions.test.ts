@@ -50,7 +50,7 @@ describe("steps as functions", () => {
   test("are on every primary of a cluster, and on one that has lost them", async () => {
     const cluster = await startCluster(3, 0);
     const client = new Cluster([...cluster.urls]);
-    const store = redisStore(client, { scripting: "functions", deadline: 5000 });
+    const store = redisStore(client, { scripting: "functions" });
     const names = Array.from({ length: 40 }, (_, i) => `k${i}`);
     const appendAll = () => Promise.all(names.map((name) => store.run(append, store.keyOf(name), input("x"))));
     await appendAll();

@@ -19,7 +19,7 @@ describe("batches", () => {
   });
 
   test("arguments of more than 1 MiB split a batch; a single one of 20 MiB is sent", async () => {
-    const store = stage.open({ deadline: 10_000 });
+    const store = stage.open();
     const bytes = Buffer.alloc(400_000, 1);
     await Promise.all([1, 2, 3, 4, 5].map((i) => store.run(append, store.keyOf(`k${i}`), { ...input(""), bytes })));
     expect(await stage.callsOf("evalsha")).toBe(3);
@@ -61,7 +61,7 @@ describe("batches", () => {
   });
 
   test("an abort during the call rejects only that call", async () => {
-    const store = stage.open({ deadline: 5000 });
+    const store = stage.open();
     await store.run(append, store.keyOf("warm"), input("x"));
     stage.server.pause();
     const controller = new AbortController();

@@ -50,7 +50,7 @@ describe.each([
   test("does not close a connection that is idle, or is answered, also after one was closed that owed an answer", async () => {
     const { redis, closings } = await connected();
     await redis.set("k", "1");
-    await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS));
+    await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS)); // it would have closed
     expect(closings()).toBe(0);
     const blocked = redis.blpop("empty", 60).catch((error: Error) => error);
     redis.stream.destroy();
@@ -59,7 +59,7 @@ describe.each([
     const endMs = performance.now() + 2 * SILENCE_MS;
     while (performance.now() < endMs) {
       expect(await redis.get("k")).toBe("1");
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 10)); // only a pace
     }
     expect(closings()).toBe(1);
     redis.disconnect();

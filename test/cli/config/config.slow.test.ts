@@ -137,7 +137,7 @@ test("a token of the file is sent to the file's server only", async () => {
   await once(rest, "listening");
   const own = `http://127.0.0.1:${(rest.address() as AddressInfo).port}`;
   const path = written({ url: own, token: PASSWORD }, "rest.json");
-  await command(["doctor", "--config", path, "--deadline", "300ms"]);
+  await command(["doctor", "--config", path, "--deadline", "1m"]);
   expect(seen).toContain(`Bearer ${PASSWORD}`);
   seen.length = 0;
   const other = await command(["doctor", "--config", path, "--url", own.replace("127.0.0.1", "localhost")]);

@@ -20,7 +20,7 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 export async function openStage() {
   const server = await startRedis({ tcp: true });
   const clock = { nowMs: 0 };
-  const store = redisStore(server.url, { deadline: 5000, monotonic: () => clock.nowMs });
+  const store = redisStore(server.url, { monotonic: () => clock.nowMs });
   const policies = [slidingWindow({ limit: 5, span: "1m", name: "per-minute" })];
   const made = {
     latency: new Series(store, "api:latency", { retention: "2h", values: "float64" }),

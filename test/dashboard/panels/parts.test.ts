@@ -62,7 +62,7 @@ test("the lag of a shard is the time since its generation was frozen, which a fa
   const begunMs = performance.now();
   await new DrainService({ counters, sink: new FullTable() }).drainOnce();
   const frozenMs = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await new Promise((resolve) => setTimeout(resolve, 60)); // the lag grows at least by this
   const { shards, waiting } = await read();
   const endMs = performance.now();
   expect(waiting).toBe("7");

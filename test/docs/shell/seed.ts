@@ -6,7 +6,7 @@ import { RespConnection } from "../../harness/network/resp-connection.ts";
 /** Puts the structures that the pages name into an empty Redis and a database. The registry lists them. */
 export async function seed(redisUrl: string, postgresUrl: string): Promise<void> {
   const clock = { nowMs: 0 };
-  const store = redisStore(redisUrl, { deadline: 5000, monotonic: () => clock.nowMs });
+  const store = redisStore(redisUrl, { deadline: 60_000, monotonic: () => clock.nowMs });
   const latency = new Series(store, "api:latency", { retention: "1h" });
   const queue = new DelayQueue(store, "sms");
   const flow = new Counters(store, "flow", { dimensions: ["site", "lane"] });

@@ -100,7 +100,6 @@ async function onServers(
   const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
   const clock = { nowMs: START_MS };
   const { store, stop } = await open(server.url, client, {
-    deadline: 5000,
     scriptOf: onSteppedClock(() => clock.nowMs),
     monotonic: () => clock.nowMs,
   });

@@ -51,7 +51,7 @@ export class RandomJournal {
   constructor(redis: Redis, seed: number, shape?: string, valueType?: number, clock?: number) {
     this.#random = randomOf(seed * 7919);
     const now = () => this.nowMs;
-    const stepped = { scriptOf: onSteppedClock(now), monotonic: now, deadline: 10_000, registry: false };
+    const stepped = { scriptOf: onSteppedClock(now), monotonic: now, registry: false };
     this.#store = redisStore(redis as unknown as IoredisClient, stepped);
     this.key = this.#store.keyOf(NAME);
     this.retentionMs = [60_000, 90_000, 3_600_000][this.below(3)]!;

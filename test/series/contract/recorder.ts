@@ -2,7 +2,7 @@
 import { redisStore, Series } from "../../../src/entries/index.ts";
 
 const [url, name, first, count] = process.argv.slice(2) as [string, string, string, string];
-const store = redisStore(url, { deadline: 5000 });
+const store = redisStore(url, { deadline: 60_000 });
 const series = new Series(store, name, { retention: "10m", values: "float64" });
 const acknowledge = (values: number[]) => process.stdout.write(`${values.join("\n")}\n`);
 

@@ -90,7 +90,6 @@ function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {
       storeOn(each, {
         scriptOf: onSteppedClock(now),
         monotonic: now,
-        deadline: 10_000,
         ...options,
       }),
     );

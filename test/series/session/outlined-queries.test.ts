@@ -62,7 +62,7 @@ describe("queries of one turn over outlines", () => {
       if (isSealed) await sealChunk(name);
       failing = fails;
       const settled = await Promise.allSettled([1, 50, 99].map((p) => series.stats({ percentiles: [p] })));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 20)); // an unhandled rejection would be here
       failing = () => false;
       expect(settled.map(({ status }) => status)).toEqual(expected);
       for (const one of settled)

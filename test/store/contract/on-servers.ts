@@ -36,7 +36,6 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
     const clock = { nowMs: START_MS };
     const store = storeOf({
       scriptOf: onSteppedClock(() => clock.nowMs, files),
-      deadline: 5000,
       ...options,
     });
     return {

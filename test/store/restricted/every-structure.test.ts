@@ -23,7 +23,7 @@ const behind = async (restriction: keyof typeof RESTRICTIONS, client: keyof type
   raw.disconnect();
   const server = await startRestricted(port, RESTRICTIONS[restriction]);
   const given = clients[client](server.url);
-  const store = storeOn(given, { deadline: 5000 });
+  const store = storeOn(given, {});
   atEnd(async () => {
     await store.close();
     await given.end();

@@ -11,7 +11,7 @@ const redis = oncePerFile(() => startRedis({ tcp: true }));
 const open = async (client: keyof typeof clients, scripting?: "functions") => {
   const server = await startRestricted((await redis()).port, RESTRICTIONS["no functions"]);
   const given = clients[client](server.url);
-  const store = storeOn(given, { deadline: 5000, ...(scripting && { scripting }) });
+  const store = storeOn(given, scripting ? { scripting } : {});
   atEnd(async () => {
     await store.close();
     given.end();

@@ -35,7 +35,7 @@ test.each(Object.entries(stores))(
   async (name, open) => {
     const server = await slotted();
     const given = await open(server.url);
-    const store = storeOn(given, { deadline: 5000 });
+    const store = storeOn(given, {});
     atEnd(async () => {
       await store.close();
       await given.end();
@@ -56,7 +56,7 @@ test.each(Object.entries(stores))(
 test("functions: the same", async () => {
   const server = await slotted();
   const given = clients["node-redis 6"](server.url);
-  const store = storeOn(given, { deadline: 5000, scripting: "functions" });
+  const store = storeOn(given, { scripting: "functions" });
   atEnd(async () => {
     await store.close();
     given.end();
