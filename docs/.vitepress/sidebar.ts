@@ -56,6 +56,8 @@ export const pages: Item[] = [
     bottleneck: "bottleneck",
     bullmq: "BullMQ's delayed jobs",
     opossum: "opossum",
+    "redis-semaphore": "redis-semaphore",
+    redlock: "redlock",
     "prom-client": "prom-client summaries",
     sentinel: "Sentinel",
     "sorted-sets": "Sorted sets",
