@@ -4,13 +4,14 @@ import type { SemaphoreOptions } from "./options.ts";
 import { type AcquireOptions, type Permit, PermitCalls, type TryAcquireOptions } from "./permit-calls.ts";
 
 /**
- * As `Semaphore`, for holders of several permits at once, on redis-semaphore's `MultiSemaphore` or `RedlockMultiSemaphore`. A
- * hold gets all its permits or none. A `Semaphore` and a `MultiSemaphore` of one name share their permits.
+ * As `Semaphore`, for holders of several permits at once; with an array of stores on redis-semaphore's `RedlockMultiSemaphore`.
+ * A hold gets all its permits or none. A `Semaphore` and a `MultiSemaphore` of one name share their permits.
  *
- * Callers of one `MultiSemaphore` are served strictly in order of arrival: a large request is served before smaller ones that
- * come later. Processes have no order among them, so a large request may starve if others take single permits.
+ * Callers are served strictly in order of arrival, whatever they ask for. A large request is served before smaller ones that
+ * come later. On one store that is the order of all processes. On several stores it is that of one object: a large request
+ * may starve if other processes take single permits.
  *
- * Cost: one round trip to acquire, one to release. About 100 bytes in Redis for each permit in use.
+ * Cost: as of a `Semaphore`. On one store a hold of many permits costs no more than one of few.
  */
 export class MultiSemaphore {
   readonly name: string;

@@ -4,14 +4,18 @@ import type { SemaphoreOptions } from "./options.ts";
 import { type AcquireOptions, type Permit, PermitCalls, type TryAcquireOptions } from "./permit-calls.ts";
 
 /**
- * At most `limit` holders at a time among all processes that share the store, on redis-semaphore's `Semaphore`. With an array
- * of stores the majority of independent servers decides, on its `RedlockSemaphore`; `QuorumLock` says what that promises.
+ * At most `limit` holders at a time among all processes that share the store. A permit lasts as long as its lease, which a
+ * watchdog renews. Leases end by the server's clock.
  *
- * A permit lasts as long as its lease, which a watchdog renews. Leases end by the server's clock. Callers of one process are
- * served in order, processes without order. A release wakes one caller of each waiting process; a lost notice costs at most
- * 1.5 s, and without subscriptions (over HTTP) waiters poll every 100 ms.
+ * On one store callers are served in order of arrival, over all processes, as by a `Lock`. `tryAcquire` gets null while others
+ * wait. Without subscriptions (over HTTP) waiters poll every 100 ms.
  *
- * Cost: one round trip to acquire, one to release. About 100 bytes in Redis for each permit in use.
+ * With an array of stores the majority of independent servers decides, on redis-semaphore's `RedlockSemaphore`; `QuorumLock` says
+ * what that promises. Callers of one object are then served in order, processes without order. A release wakes one caller of
+ * each waiting process; a lost notice costs at most 1.5 s.
+ *
+ * Cost: one round trip to acquire, one to release, and one more when another process is next. About 40 bytes in Redis for each
+ * hold; on several stores about 100 for each permit in use.
  */
 export class Semaphore {
   readonly name: string;
