@@ -7,7 +7,7 @@ export const constants = {
   // A token is the id of a process and a number of six characters.
   ...LENGTHS,
   // A record and its token.
-  HOLD_LENGTH: 19 + LENGTHS.TOKEN_LENGTH,
+  HOLD_LENGTH: 21 + LENGTHS.TOKEN_LENGTH,
   PLACE_LENGTH: 12 + LENGTHS.TOKEN_LENGTH,
   // A waiter of another process confirms within this time that it takes the hold: the cost of a dead waiter.
   TRIAL_MS: 150,
@@ -26,15 +26,15 @@ export const records = {
     ["trials", "u16"],
     ["count", "u32"],
     ["used", "f64"],
-    ["firstEndMs", "u48", "first_end"],
-    ["lastEndMs", "u48", "last_end"],
+    ["firstEndMs", "f64", "first_end"],
+    ["lastEndMs", "f64", "last_end"],
     ["last", "f64"],
   ],
   // The token follows.
   HOLD: [
     ["number", "f64"],
     ["permits", "u32"],
-    ["endMs", "u48", "ends"],
+    ["endMs", "f64", "ends"],
     ["isOnTrial", "u8", "on_trial"],
   ],
   // The token follows.
@@ -48,8 +48,10 @@ export const records = {
     ["isReleased", "u8", "is_released"],
     ["isAlone", "u8", "is_alone"],
     ["trials", "u16"],
-    ["nextMs", "u48", "next_ms"],
+    ["nextMs", "f64", "next_ms"],
   ],
+  // The state follows.
+  LOOKED: [["nowMs", "f64", "now"]],
   // The token follows.
   GRANTED: [["number", "f64"]],
 };

@@ -9,7 +9,7 @@
 --       most one hold, and nobody waits. next_ms: after this time a hold may have ended; 0: there is none
 -- Law   the number of a hold is max(last + 1, now in us), so it rises even if the state is lost, unless the clock is set back.
 --       A hold lasts at least until now + lease. A call that is sent again grants nothing twice, and shortens nothing.
--- Cost  O(bytes of the state); a hold has 39, a place 32
+-- Cost  O(bytes of the state); a hold has 41, a place 32
 local keys_per_step = 1
 local arguments_per_step = 4
 -- @include hold/turn

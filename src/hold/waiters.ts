@@ -8,7 +8,8 @@ import { randomU32 } from "../random.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { giveBack } from "./give-backs.ts";
 import { provenUntil } from "./hold-source.ts";
-import { type Answer, leave, type Ticket, take } from "./steps/steps.ts";
+import type { Answer, Ticket } from "./steps/state.ts";
+import { leave, take } from "./steps/steps.ts";
 
 /** The request of one caller. */
 export interface WaitRequest {
@@ -19,7 +20,7 @@ export interface WaitRequest {
   /** 0: one attempt, which takes no place in the queue. */
   waitMs: number;
   signal: AbortSignal | undefined;
-  /** The hold is granted when so many replicas have it. */
+  /** The hold is granted when this number of replicas have it. */
   replicas: number;
 }
 
@@ -162,7 +163,7 @@ class Waiters {
   #isAsking = false;
   /** False until the subscription is known to work: a user may not subscribe. */
   #isSubscribed = false;
-  /** Ask for so many of the first callers. */
+  /** Ask for this number of the first callers. */
   #wanted = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #trialTimer: ReturnType<typeof setTimeout> | undefined;
@@ -297,7 +298,7 @@ class Waiters {
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
-  /** Passes the holds, which so many replicas have, on to their callers. */
+  /** Passes the holds, which this number of replicas have, on to their callers. */
   #accept({ granted, isAlone }: Answer, sentAtMs: number, replicas: number): void {
     for (const { token, number } of granted) {
       const caller = this.#byToken.get(token);
@@ -394,7 +395,7 @@ function runOptions(replicas: number): RunOptions | undefined {
   return replicas > 0 ? { replicas } : undefined;
 }
 
-/** The channel on which a process is told that it has got holds. */
+/** The channel of a process, for messages that it has got holds. */
 function channelOf(key: string, process: string): string {
   return `${key}:${process}`;
 }

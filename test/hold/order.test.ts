@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryStore } from "../../src/entries/memory-store.ts";
-import { leave, look, type Ticket, take } from "../../src/hold/steps/steps.ts";
+import type { Ticket } from "../../src/hold/steps/state.ts";
+import { leave, look, take } from "../../src/hold/steps/steps.ts";
 import { runs } from "../harness/runs.ts";
 
 const PROCESSES = ["a", "b", "c", "d"].map((each) => each.repeat(14));
@@ -82,7 +83,7 @@ test.each(Object.entries(KINDS))("%s: processes are served strictly in order of 
           tickets.delete(token);
           await store.run(leave, "name", { process: token.slice(0, 14), token, number: undefined });
         }
-        // No trial is missed: those that were told ask within 40 ms.
+        // No trial is missed, because those that have got one ask within 40 ms.
         for (const process of PROCESSES) await ask(process);
         const { holds, places } = await store.run(look, "name", undefined);
         expect(holds.map(({ token }) => token).sort()).toEqual([...model.holders.keys()].sort());

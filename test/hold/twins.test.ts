@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AFTER_TRIAL_MS, NUMBER_LIFE_MS, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
-import { leave, look, renew, type Ticket, take } from "../../src/hold/steps/steps.ts";
+import type { Ticket } from "../../src/hold/steps/state.ts";
+import { leave, look, renew, take } from "../../src/hold/steps/steps.ts";
 import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, stores } from "../lock/contract/stores.ts";
 

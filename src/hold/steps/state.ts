@@ -9,7 +9,29 @@ import {
   TRIAL_MS,
 } from "../../generated/layouts/hold.ts";
 import type { Keyspace } from "../../store/contract.ts";
-import type { Answer, Ticket } from "./steps.ts";
+
+/** A request for a hold. */
+export interface Ticket {
+  /** The id of the process and a number of six characters. */
+  readonly token: string;
+  readonly permits: number;
+  /** It is served when its permits and those in use are at most this. */
+  readonly limit: number;
+  readonly leaseMs: number;
+}
+
+/** The holds that a step has given to the calling process, and what it has to know of others. */
+export interface Answer {
+  /** Of `leave`: the hold was there. */
+  isReleased: boolean;
+  /** There is at most one hold, and nobody waits. */
+  isAlone: boolean;
+  /** Holds of other processes that are not confirmed yet. */
+  trials: number;
+  /** After this time a hold may have ended. 0: there is none. */
+  nextMs: number;
+  granted: readonly { token: string; number: number }[];
+}
 
 /** A hold as it is stored. */
 export interface StoredHold {
@@ -48,7 +70,7 @@ export function processOf(token: string): string {
 /** Of a hold or a place in the heap, besides its bytes in Redis. */
 const OBJECT_BYTES = 64;
 
-/** What one step does to the state of a name in a memory store. The twin of lua/hold/turn.lua, which states the rules. */
+/** One step on the state of a name in a memory store. The twin of lua/hold/turn.lua, which states the rules. */
 export class Turn {
   readonly #keys: Keyspace;
   readonly #key: string;

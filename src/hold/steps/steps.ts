@@ -6,6 +6,7 @@ import {
   ANSWER_TRIALS_AT,
   FORMAT,
   GRANTED_BYTES,
+  GRANTED_NUMBER_AT,
   HEAD_BYTES,
   HEAD_COUNT_AT,
   HEAD_FORMAT_AT,
@@ -16,6 +17,8 @@ import {
   HOLD_LENGTH,
   HOLD_NUMBER_AT,
   HOLD_PERMITS_AT,
+  LOOKED_BYTES,
+  LOOKED_NOW_MS_AT,
   PLACE_BYTES,
   PLACE_LEASE_MS_AT,
   PLACE_LENGTH,
@@ -25,17 +28,7 @@ import {
 } from "../../generated/layouts/hold.ts";
 import { leaveScript, lookScript, renewScript, takeScript } from "../../generated/scripts/hold.ts";
 import type { Operation } from "../../store/contract.ts";
-import { type State, type StoredHold, stateIn, Turn } from "./state.ts";
-
-/** A request for a hold. */
-export interface Ticket {
-  /** The id of the process and a number of six characters. */
-  readonly token: string;
-  readonly permits: number;
-  /** It is served when its permits and those in use are at most this. */
-  readonly limit: number;
-  readonly leaseMs: number;
-}
+import { type Answer, type State, type StoredHold, stateIn, type Ticket, Turn } from "./state.ts";
 
 interface Take {
   process: string;
@@ -52,19 +45,6 @@ interface Leave {
   token: string;
   /** The number of its hold, if nobody else is known to hold the name or to wait. */
   number: number | undefined;
-}
-
-/** The holds that a step has given to the calling process, and what it has to know of others. */
-export interface Answer {
-  /** Of `leave`: the hold was there. */
-  isReleased: boolean;
-  /** There is at most one hold, and nobody waits. */
-  isAlone: boolean;
-  /** Holds of other processes that are not confirmed yet. */
-  trials: number;
-  /** After this time a hold may have ended. 0: there is none. */
-  nextMs: number;
-  granted: readonly { token: string; number: number }[];
 }
 
 const ASCII = new TextDecoder("latin1");
@@ -131,9 +111,10 @@ export const look: Operation<void, Looked> = {
   encode: () => [],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
-    const nowMs = view.getFloat64(0, true);
-    if (reply.length === 8) return { nowMs, last: 0, holds: [], places: [] };
-    return { nowMs, ...stateOf(new DataView(reply.buffer, reply.byteOffset + 8, reply.byteLength - 8)) };
+    const nowMs = view.getFloat64(LOOKED_NOW_MS_AT, true);
+    if (reply.length === LOOKED_BYTES) return { nowMs, last: 0, holds: [], places: [] };
+    const state = new DataView(reply.buffer, reply.byteOffset + LOOKED_BYTES, reply.byteLength - LOOKED_BYTES);
+    return { nowMs, ...stateOf(state) };
   },
   local(keys, key, _input, nowMs) {
     const { last = 0, holds = [], places = [] } = stateIn(keys, key) ?? {};
@@ -159,12 +140,12 @@ function answerOf(reply: Uint8Array): Answer {
   const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
   const granted: { token: string; number: number }[] = [];
   for (let at = ANSWER_BYTES; at < reply.length; at += GRANTED_BYTES + TOKEN_LENGTH)
-    granted.push({ token: tokenAt(view, at + GRANTED_BYTES), number: view.getFloat64(at, true) });
+    granted.push({ token: tokenAt(view, at + GRANTED_BYTES), number: view.getFloat64(at + GRANTED_NUMBER_AT, true) });
   return {
     isReleased: view.getUint8(ANSWER_IS_RELEASED_AT) === 1,
     isAlone: view.getUint8(ANSWER_IS_ALONE_AT) === 1,
     trials: view.getUint16(ANSWER_TRIALS_AT, true),
-    nextMs: u48At(view, ANSWER_NEXT_MS_AT),
+    nextMs: view.getFloat64(ANSWER_NEXT_MS_AT, true),
     granted,
   };
 }
@@ -182,7 +163,7 @@ function stateOf(view: DataView): State {
       token: tokenAt(view, at + HOLD_BYTES),
       number: view.getFloat64(at + HOLD_NUMBER_AT, true),
       permits: view.getUint32(at + HOLD_PERMITS_AT, true),
-      endMs: u48At(view, at + HOLD_END_MS_AT),
+      endMs: view.getFloat64(at + HOLD_END_MS_AT, true),
       isOnTrial: view.getUint8(at + HOLD_IS_ON_TRIAL_AT) === 1,
     });
   const places: Ticket[] = [];
@@ -198,8 +179,4 @@ function stateOf(view: DataView): State {
 
 function tokenAt(view: DataView, at: number): string {
   return ASCII.decode(new Uint8Array(view.buffer, view.byteOffset + at, TOKEN_LENGTH));
-}
-
-function u48At(view: DataView, at: number): number {
-  return view.getUint32(at, true) + view.getUint16(at + 4, true) * 2 ** 32;
 }
