@@ -294,7 +294,7 @@ class Waiters {
   }
 
   #pauseAfter({ nextMs }: Answer): number {
-    const longestMs = (this.#isSubscribed ? LOOK_MS : POLL_MS) * (1 + Math.random() / 5);
+    const longestMs = (this.#isSubscribed ? LOOK_MS : POLL_MS) * (1 - Math.random() / 5);
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
