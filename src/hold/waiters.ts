@@ -101,6 +101,8 @@ class Caller {
   isAsking = false;
   /** The server may have its ticket, as a place or as a hold. */
   mayHave = false;
+  /** Its wait has ended. A timer may fire before the clock says so. */
+  isOver = false;
   error: OrielError | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   readonly #onLeft: (caller: Caller) => void;
@@ -229,15 +231,19 @@ class Waiters {
       if (i === MAX_TICKETS) break;
       if (i++ < this.#wanted || !caller.mayHave) due.push(caller);
     }
+    const announced = this.#wanted;
     this.#wanted = 0;
-    if (due.length > 0) void this.#askFor(due);
+    if (due.length > 0) void this.#askFor(due, announced);
   }
 
-  async #askFor(due: readonly Caller[]): Promise<void> {
+  async #askFor(due: readonly Caller[], announced: number): Promise<void> {
     this.#isAsking = true;
     clearTimeout(this.#timer);
     const pauseMs = await this.#ask(due, true);
     this.#isAsking = false;
+    // A later caller may have the earlier place: it asked just after the places were lost, and the others asked again.
+    const granted = due.filter(({ isGranted }) => isGranted).length;
+    if (Number.isFinite(announced) && granted < announced) this.#wanted = Number.POSITIVE_INFINITY;
     if (this.#callers.size > 0) {
       this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#process), (message) => {
         this.#isSubscribed = true;
@@ -245,9 +251,14 @@ class Waiters {
       });
       for (const caller of this.#untimed) this.#startTimer(caller);
       this.#untimed = [];
-      this.#timer = setTimeout(() => this.#want(Number.POSITIVE_INFINITY), timerMs(pauseMs));
+      this.#askIn(pauseMs);
     }
     this.#proceed();
+  }
+
+  #askIn(pauseMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#want(Number.POSITIVE_INFINITY), timerMs(pauseMs));
   }
 
   /** Sends one request for these callers, and settles those that it decides. Returns the pause until the next. Never rejects. */
@@ -271,12 +282,13 @@ class Waiters {
       failure = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "hold/take failed", { cause });
       for (const caller of callers) caller.mayHave ||= failure.applied !== "no";
     }
+    const isOver = (caller: Caller) => caller.isOver || store.monotonic() >= caller.endMs;
     for (const caller of callers) {
       caller.isAsking = false;
       caller.error = failure;
       if (caller.isGranted) continue;
       if (!caller.isOpen) this.#forget(caller);
-      else if (failure?.transient === false || (mayWait && store.monotonic() >= caller.endMs)) caller.end();
+      else if (failure?.transient === false || (mayWait && isOver(caller))) caller.end();
     }
     return pauseMs;
   }
@@ -347,6 +359,7 @@ class Waiters {
     if (!caller.isOpen) return;
     const leftMs = caller.endMs - this.#store.monotonic();
     caller.timer = setTimeout(() => {
+      caller.isOver = true;
       if (!caller.isAsking && caller.isOpen) caller.end();
     }, timerMs(leftMs));
   }
@@ -359,7 +372,11 @@ class Waiters {
       const sentAtMs = this.#store.leaseClock();
       const request = { process: this.#process, tickets: [], mayWait: false, isGuess: false };
       this.#store.run(take, this.#key, request).then(
-        (answer) => this.#accept(answer, sentAtMs, 0),
+        (answer) => {
+          this.#accept(answer, sentAtMs, 0);
+          // Those that wait here learn when the confirmed hold ends.
+          if (this.#callers.size > 0 && !this.#isAsking) this.#askIn(this.#pauseAfter(answer));
+        },
         () => {}, // the waiters themselves ask later
       );
     }, TRIAL_MS + 10);
