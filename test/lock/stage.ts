@@ -56,11 +56,15 @@ export class LockStage {
     return lock;
   }
 
+  /** Processes that listen for their turn. */
+  async listeners(): Promise<number> {
+    return (await this.raw.pubsub("CHANNELS", `${LOCK_KEY}:*`)).length;
+  }
+
   /** Script calls that the server has seen. */
   async scripts(): Promise<number> {
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await this.raw.info("commandstats"))?.[1] ?? 0);
   }
 }
 
-export const LOCK_KEY = "mutex:oriel:{nightly}";
-export const FENCE_KEY = "fence:oriel:{nightly}";
+export const LOCK_KEY = "oriel:{nightly}:lock";

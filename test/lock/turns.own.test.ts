@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
-import { MAX_PLACES, PLACE_LIFE_MS, RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
-import { acquire } from "../../src/lock/steps/acquire.ts";
-import { lockKeyOf, queueKeyOf } from "../../src/lock/steps/keys.ts";
-import { leave } from "../../src/lock/steps/leave.ts";
-import { release } from "../../src/lock/steps/release.ts";
+import { MAX_PLACES, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
+import { leave, look, take } from "../../src/hold/steps/steps.ts";
+import { lockKeyOf } from "../../src/lock/lock-state.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 
-/** A process that waits asks at least this often. */
-const RENEW_MS = PLACE_LIFE_MS / 2;
+/** After a trial the releasing process looks whether it was missed. */
+const LOOK_AFTER_MS = TRIAL_MS + 10;
+/** A waiter that hears nothing asks at least this often. */
+const LONGEST_MS = 16_000;
 
 let server: MemoryStore;
 beforeEach(() => {
@@ -22,16 +22,17 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** A process that waits for the lock from now on, holds it for a ms, and reports when it got it. */
-function waiting(got: string[], name: string) {
+function waiting(got: string[], name: string, lease = 60_000) {
   const process = { isDead: false, isDeaf: false, gotAtMs: Number.NaN, abort: new AbortController() };
   const store: Store = {
     ...server,
     run: (...call: Parameters<Store["run"]>) => (process.isDead ? new Promise(() => {}) : server.run(...call)) as never,
-    subscribe: (channel, listener) => server.subscribe!(channel, () => process.isDead || process.isDeaf || listener()),
+    subscribe: (channel, listener) =>
+      server.subscribe!(channel, (message) => process.isDead || process.isDeaf || listener(message)),
   };
   const lock = new Lock(store, "nightly");
   const run = async () => {
-    const held = await lock.tryLock({ wait: "60s", lease: "60s", signal: process.abort.signal }).catch(() => null);
+    const held = await lock.tryLock({ wait: "60s", lease, signal: process.abort.signal }).catch(() => null);
     if (!held) return;
     process.gotAtMs = Date.now();
     got.push(name);
@@ -42,12 +43,14 @@ function waiting(got: string[], name: string) {
 }
 
 async function heldByAnother() {
-  const held = (await new Lock(server, "nightly").tryLock({ lease: "60s" }))!;
+  const held = (await new Lock({ ...server }, "nightly").tryLock({ lease: "60s" }))!;
   return async () => {
     await held.release();
     return Date.now();
   };
 }
+
+const state = () => server.run(look, lockKeyOf(server, "nightly"), undefined);
 
 const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
 
@@ -62,7 +65,23 @@ test("the lock passes from process to process in order, round and round", async 
   expect(got).toEqual([...names, ...names, ...names]);
 });
 
-test("a notified process that is dead costs 150 ms, once", async () => {
+test("a release passes the lock on at once, and no later caller gets it in between", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const processes = names.map((name) => waiting(got, name));
+  await pass(10);
+  const freeMs = await free();
+  const late = new Lock({ ...server }, "nightly");
+  for (let ms = 0; ms < names.length; ms++) {
+    expect(await late.tryLock()).toBeNull();
+    await pass(1);
+  }
+  expect(got).toEqual(names);
+  expect(processes.map(({ gotAtMs }) => gotAtMs - freeMs)).toEqual(names.map((_, i) => i));
+  expect(await late.tryLock()).not.toBeNull();
+});
+
+test("a granted process that is dead costs 150 ms, once", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const [dead, second, third] = ["dead", "second", "third"].map((name) => waiting(got, name));
@@ -71,46 +90,61 @@ test("a notified process that is dead costs 150 ms, once", async () => {
   const freeMs = await free();
   await pass(1000);
   expect(got).toEqual(["second", "third"]);
-  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(RESERVATION_MS + 2);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(LOOK_AFTER_MS + 2);
   expect(third!.gotAtMs - second!.gotAtMs).toBe(1);
 });
 
-test("a lost notification costs its process the turn, but not its place, and the others 150 ms", async () => {
+test("a lost message costs its process the turn, and the others 150 ms; it asks again by itself", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const [deaf, second] = ["deaf", "second"].map((name) => waiting(got, name));
   await pass(10);
   deaf!.isDeaf = true;
   const freeMs = await free();
-  await pass(RENEW_MS);
-  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(RESERVATION_MS + 2);
+  await pass(LONGEST_MS);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(LOOK_AFTER_MS + 2);
   expect(got).toEqual(["second", "deaf"]);
 });
 
-test("with any number of dead waiters, a live one checks within seconds, long before the lease would end", async () => {
+test("any number of dead processes costs one trial together", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const dead = names.map((name) => waiting(got, name));
-  const alive = waiting(got, "alive");
+  const alive = [waiting(got, "alive"), waiting(got, "alive too")];
   await pass(10);
   for (const each of dead) each.isDead = true;
   const freeMs = await free();
-  await pass(RENEW_MS);
-  expect(got).toEqual(["alive"]);
-  expect(alive.gotAtMs - freeMs).toBeLessThan(RENEW_MS);
+  await pass(1000);
+  expect(got).toEqual(["alive", "alive too"]);
+  expect(alive[0]!.gotAtMs - freeMs).toBeLessThanOrEqual(LOOK_AFTER_MS + 2);
+  expect(alive[1]!.gotAtMs - alive[0]!.gotAtMs).toBe(1);
 });
 
-test("a waiter loses its place when its process stops asking", async () => {
+test("a holder dies, and the first waiter has died too: that costs the lease and one trial", async () => {
+  const got: string[] = [];
+  await new Lock({ ...server }, "nightly").tryLock({ lease: 1000 });
+  const endMs = Date.now() + 1000;
+  const [dead, alive] = ["dead", "alive"].map((name) => waiting(got, name));
+  await pass(10);
+  dead!.isDead = true;
+  await pass(2000);
+  expect(got).toEqual(["alive"]);
+  expect(alive!.gotAtMs).toBeGreaterThan(endMs);
+  expect(alive!.gotAtMs - endMs).toBeLessThanOrEqual(LOOK_AFTER_MS + 2);
+});
+
+test("a holder that has got the lock by a release dies: the next asks by itself after 16 s at the latest", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
-  const dead = names.map((name) => waiting(got, name));
-  const alive = waiting(got, "alive");
+  const [dies, second] = ["dies", "second", "third"].map((name) => waiting(got, name, LONGEST_MS / 2));
   await pass(10);
-  for (const each of dead) each.isDead = true;
-  await pass(PLACE_LIFE_MS + 1);
   const freeMs = await free();
-  await pass(10);
-  expect(alive.gotAtMs).toBe(freeMs);
+  await pass(0);
+  expect(got).toEqual(["dies"]);
+  dies!.isDead = true;
+  await pass(LONGEST_MS);
+  expect(got).toEqual(["dies", "second", "third"]);
+  expect(second!.gotAtMs - freeMs).toBeGreaterThan(LONGEST_MS / 2);
 });
 
 test("a waiter that gives up leaves its place", async () => {
@@ -120,10 +154,11 @@ test("a waiter that gives up leaves its place", async () => {
   await pass(10);
   gone!.abort.abort(new RangeError("enough"));
   await pass(1);
+  expect((await state()).places).toHaveLength(1);
   const freeMs = await free();
   await pass(10);
   expect(second!.gotAtMs).toBe(freeMs);
-  expect(server.entryOf(queueKeyOf(lockKeyOf(server, "nightly")))).toBeUndefined();
+  expect(await state()).toMatchObject({ holds: [], places: [] });
 });
 
 test("a waiter that gives up during its request delays no other waiter", async () => {
@@ -144,36 +179,101 @@ test("a waiter that gives up during its request delays no other waiter", async (
   expect((await gotAtMs) - startMs).toBeLessThan(10);
 });
 
-test("a freed lock is reserved for the notified waiter for 150 ms; a waiter that gives up passes it on", async () => {
+test("a freed lock is on trial for 150 ms for the first waiter; a waiter that gives up then passes it on", async () => {
   const key = lockKeyOf(server, "nightly");
-  const [a, b] = ["a".repeat(16), "b".repeat(16)];
-  const ask = (id: string) => server.run(acquire, key, { token: `oriel:${id}`, leaseMs: 1000, id });
-  const free = (id: string) => server.run(release, key, { token: `oriel:${id}`, id: "", isNext: false });
+  const [holder, a, b, late] = ["h", "a", "b", "l"].map((each) => each.repeat(14)) as [string, string, string, string];
+  const tokenOf = (process: string) => `${process}000000`;
+  const ask = (process: string, mayWait = true) => {
+    const tickets = [{ token: tokenOf(process), permits: 1, limit: 1, leaseMs: 1000 }];
+    return server.run(take, key, { process, tickets, mayWait, isGuess: false });
+  };
+  const free = (process: string) => server.run(leave, key, { process, token: tokenOf(process), number: undefined });
   const called: string[] = [];
-  for (const id of [a, b]) server.subscribe!(`unlock:${key.slice(6)}:${id}`, () => called.push(id));
-  await ask("");
-  expect([await ask(a), await ask(b)]).toEqual([{ retryInMs: 1001 }, { retryInMs: 1001 }]);
+  for (const process of [a, b])
+    server.subscribe!(`${key}:${process}`, (message) => called.push(`${process[0]} ${message}`));
   await pass(0);
   called.length = 0;
-  await free("");
-  await pass(1);
-  expect(called).toEqual([a, b]);
-  expect(await ask("")).toEqual({ retryInMs: RESERVATION_MS });
-  expect(await ask(b)).toEqual({ retryInMs: RESERVATION_MS });
-  await server.run(leave, key, a);
+
+  expect((await ask(holder)).granted).toHaveLength(1);
+  expect([await ask(a), await ask(b)]).toMatchObject([
+    { granted: [], nextMs: 1001 },
+    { granted: [], nextMs: 1001 },
+  ]);
+  expect(await free(holder)).toMatchObject({ isReleased: true, trials: 1, granted: [] });
   await pass(0);
-  expect(called).toEqual([a, b, b]);
-  expect(await ask("")).toEqual({ retryInMs: RESERVATION_MS + 1 });
-  expect(await ask(b)).toHaveProperty("fence");
+  expect(called).toEqual(["a 1"]);
+  expect([await ask(late, false), await ask(b)]).toMatchObject([{ granted: [] }, { granted: [] }]);
+  expect(await free(a)).toMatchObject({ isReleased: true, trials: 1, granted: [] });
+  await pass(0);
+  expect(called).toEqual(["a 1", "b 1"]);
+  expect((await ask(late, false)).granted).toEqual([]);
+  // The confirmation gives b its whole lease, from now on.
+  await pass(TRIAL_MS);
+  expect((await ask(b)).granted).toHaveLength(1);
+  expect((await state()).holds).toMatchObject([{ endMs: Date.now() + 1000, isOnTrial: false }]);
+
   await ask(a);
   await free(b);
-  await pass(RESERVATION_MS + 1);
-  expect(await ask("")).toHaveProperty("fence");
+  await pass(TRIAL_MS);
+  expect((await ask(late, false)).granted).toEqual([]);
+  await pass(1);
+  expect((await ask(late, false)).granted).toHaveLength(1);
 });
 
-test("the number of places is bounded", async () => {
+test("the number of places is bounded, and a waiter that has none is served when it asks again", async () => {
   const key = lockKeyOf(server, "nightly");
-  for (let i = 0; i <= MAX_PLACES + 1; i++)
-    await server.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000, id: String(i).padEnd(16, "x") });
-  expect((server.entryOf(queueKeyOf(key))!.value as string).length).toBe(26 + 29 * MAX_PLACES);
+  const process = "a".repeat(14);
+  const ticketOf = (i: number) => ({
+    token: process + String(i).padStart(6, "0"),
+    permits: 1,
+    limit: 1,
+    leaseMs: 1000,
+  });
+  const ask = (i: number) => server.run(take, key, { process, tickets: [ticketOf(i)], mayWait: true, isGuess: false });
+  const count = MAX_PLACES + 3;
+  for (let i = 0; i < count; i++) await ask(i);
+  expect((await state()).places).toEqual(Array.from({ length: MAX_PLACES }, (_, i) => ticketOf(i + 1)));
+  for (let i = 0; i <= MAX_PLACES; i++)
+    await server.run(leave, key, { process, token: ticketOf(i).token, number: undefined });
+  expect(await state()).toMatchObject({ holds: [], places: [] });
+  expect((await ask(count - 1)).granted).toHaveLength(1);
+});
+
+test("a message is for the caller that has the first place, also if another caller of its process came first", async () => {
+  const free = await heldByAnother();
+  const key = lockKeyOf(server, "nightly");
+  const late = { fromCall: Number.POSITIVE_INFINITY, calls: 0, send: () => {} };
+  const sent = new Promise<void>((resolve) => {
+    late.send = resolve;
+  });
+  const store: Store = {
+    ...server,
+    async run(...call: Parameters<Store["run"]>) {
+      if (late.calls++ === late.fromCall) await sent;
+      return server.run(...call) as never;
+    },
+  };
+  const lock = new Lock(store, "nightly");
+  const got: string[] = [];
+  const wait = (name: string) =>
+    lock.tryLock({ wait: "60s", lease: "60s" }).then((held) => {
+      got.push(name);
+      return held!.release();
+    });
+  void wait("first");
+  await pass(10);
+  // The request of the second is under way when the place of the first is lost.
+  late.fromCall = late.calls;
+  void wait("second");
+  await pass(10);
+  const [first] = (await state()).places;
+  await server.run(leave, key, { process: first!.token.slice(0, -6), token: first!.token, number: undefined });
+  late.send();
+  await pass(10);
+  expect((await state()).places).toHaveLength(1);
+  await free();
+  await pass(TRIAL_MS - 10);
+  expect(got[0]).toBe("second");
+  await pass(20_000);
+  expect(got).toEqual(["second", "first"]);
 });

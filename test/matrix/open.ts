@@ -47,11 +47,11 @@ export async function openLive(row: MatrixRow): Promise<LiveStore> {
     store: store!,
     other: other!,
     clock: { nowMs: Number.NaN },
-    async state(key) {
-      const [value, expireAtMs] = [await raw.get(key), await raw.pexpiretime(key)];
-      return value === null ? undefined : { value, expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
+    async expiryOf(key) {
+      const expireAtMs = await raw.pexpiretime(key);
+      if (expireAtMs === -2) return undefined;
+      return expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs;
     },
-    put: async (key, value) => void (await raw.set(key, value)),
     clear: async () => void (await flush()),
     async close() {
       await Promise.all([store!.close(), other!.close()]);

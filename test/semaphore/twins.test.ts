@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { holds, type PermitsInUse } from "../../src/semaphore/holds.ts";
 import { type AcquireAnswer, acquire, extend, release } from "../../src/semaphore/steps.ts";
 import { runs as partOf } from "../harness/runs.ts";
-import { type OpenStore, onMemory, stores } from "../lock/contract/stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../lock/contract/stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "oriel:c", "oriel:d");
 const numbers = fc.constantFrom<number[]>([0], [0, 1], [2, 1, 0], [3], [12, 2], [1, 2, 3, 4]);
@@ -104,7 +104,7 @@ let redis: OpenStore;
 let memory: OpenStore;
 let runs = 0;
 beforeAll(async () => {
-  redis = await stores["redis, ioredis 6"]!(true);
+  redis = await onRedis();
   memory = await onMemory(true);
 });
 afterAll(() => Promise.all([redis?.close(), memory?.close()]));

@@ -50,9 +50,9 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         const key = lockKeyOf(opened.store, "nightly");
         const weekMs = 604_800_000;
         const endMs = Math.floor(held!.fence / 1000) + 60_000;
-        expect((await opened.state(key))!.expireAtMs).toBe(endMs + weekMs);
+        expect(await opened.expiryOf(key)).toBe(endMs + weekMs);
         await held!.release();
-        expect((await opened.state(key))!.expireAtMs).toBe(endMs + weekMs);
+        expect(await opened.expiryOf(key)).toBe(endMs + weekMs);
       });
 
       test("a release wakes a waiter long before the lease would end", async () => {

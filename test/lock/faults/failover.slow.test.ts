@@ -6,7 +6,7 @@ import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
 import { type ReplicatedRedis, startReplicated } from "../../harness/servers/replicas.ts";
 import { until } from "../../harness/until.ts";
-import { FENCE_KEY, LOCK_KEY } from "../stage.ts";
+import { LOCK_KEY } from "../stage.ts";
 import { FencedRow } from "./fenced-row.ts";
 
 let redis: ReplicatedRedis;
@@ -26,6 +26,17 @@ afterEach(async () => {
   await redis.stop();
 });
 
+/** Waits until the replica has the state of the lock. */
+async function untilReplicated(): Promise<void> {
+  const primary = new Redis(redis.primary.url);
+  try {
+    const state = await primary.getBuffer(LOCK_KEY);
+    await until("the replica has it", async () => state!.equals((await promoted.getBuffer(LOCK_KEY))!));
+  } finally {
+    primary.disconnect();
+  }
+}
+
 /** The primary is killed, the replica takes its place for all clients. */
 async function failOver(): Promise<void> {
   await redis.primary.kill();
@@ -36,8 +47,7 @@ async function failOver(): Promise<void> {
 test("a hold that the replica has excludes others until its end, and the watchdog renews it on the new primary", async () => {
   const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
   const held = await lock!.tryLock();
-  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(held!.fence));
-  await until("the replica has the lock", async () => (await promoted.exists(LOCK_KEY)) === 1);
+  await untilReplicated();
   await failOver();
   expect(await other!.tryLock({ wait: 3500 })).toBeNull();
   expect(held!.signal.aborted).toBe(false);
@@ -51,7 +61,7 @@ test("a hold that the replica never had: the next fence is higher, and the first
   const row = new FencedRow();
   const earlier = await lock!.tryLock();
   await earlier!.release();
-  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(earlier!.fence));
+  await untilReplicated();
   await promoted.replicaof("NO", "ONE");
   const held = await lock!.tryLock();
   expect(row.write(held!.fence)).toBe(true);

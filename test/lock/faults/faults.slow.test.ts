@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../../src/entries/index.ts";
 import { until } from "../../harness/until.ts";
-import { FENCE_KEY, LOCK_KEY, LockStage } from "../stage.ts";
+import { LockStage } from "../stage.ts";
 
 const stage = new LockStage();
 const then = "silence";
@@ -14,7 +14,7 @@ describe("lost replies and requests", () => {
       const lock = await stage.proxied();
       stage.proxy.dropReplies(1, { then });
       const held = await lock.tryLock({ lease: "60s" });
-      expect(await stage.raw.get(FENCE_KEY)).toBe(String(held!.fence));
+      expect((await stage.lock().inspect()).fence).toBe(held!.fence);
       expect(held!.leftMs).toBeGreaterThan(50_000);
       expect(await held!.release()).toBe(true);
     },
@@ -24,7 +24,7 @@ describe("lost replies and requests", () => {
     const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(4, { then });
     const held = await lock.tryLock({ wait: "20s", lease: "60s" });
-    expect(await stage.raw.get(FENCE_KEY)).toBe(String(held!.fence));
+    expect((await stage.lock().inspect()).fence).toBe(held!.fence);
     await held!.release();
   });
 
@@ -32,7 +32,7 @@ describe("lost replies and requests", () => {
     const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(2, { then });
     await expect(lock.tryLock({ lease: "60s" })).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
-    await until("it is given back", async () => (await stage.raw.exists(LOCK_KEY)) === 0);
+    await until("it is given back", async () => !(await lock.isHeld()));
     expect(await stage.lock().tryLock()).not.toBeNull();
   });
 
@@ -51,7 +51,7 @@ describe("lost replies and requests", () => {
     const held = await lock.tryLock({ lease: "60s" });
     stage.proxy.dropReplies(1);
     expect(await held!.release()).toBe(true);
-    expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
+    expect(await stage.lock().isHeld()).toBe(false);
   });
 
   test("the connection is cut during a renewal: the hold continues", async () => {
@@ -76,7 +76,7 @@ describe("lost replies and requests", () => {
       expect(await held!.extend()).toBe(true);
       stage.proxy.dropRequests(1);
       expect(await held!.release()).toBe(true);
-      expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
+      expect(await stage.lock().isHeld()).toBe(false);
     },
   );
 

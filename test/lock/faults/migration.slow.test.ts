@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
-import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
+import { lockKeyOf } from "../../../src/lock/lock-state.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { slotOf } from "../../../src/store/slot.ts";
@@ -75,30 +75,4 @@ test("a slot moves back and forth under locks of 4 processes: delays, but no err
   });
   await Promise.all(runs);
   expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
-});
-
-test("a free lock with keys on both sides of a move: the call retries until the slot has moved, or the deadline", async () => {
-  const [store] = stores;
-  const lock = new Lock(store!, "moving");
-  const slot = slotOf(lockKeyOf(store!, "moving"));
-  const from = slot < 8192 ? 0 : 1;
-  const before = await lock.tryLock();
-  await before!.release();
-  const ids = await Promise.all(nodes.map(async (node) => String(await node.call("CLUSTER", "MYID"))));
-  await nodes[1 - from]!.call("CLUSTER", "SETSLOT", String(slot), "IMPORTING", ids[from]!);
-  await nodes[from]!.call("CLUSTER", "SETSLOT", String(slot), "MIGRATING", ids[1 - from]!);
-  // The fence is on one node, the other two keys are missing.
-  const tryAgains = async () =>
-    Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(await nodes[from]!.info("errorstats"))?.[1] ?? 0);
-  await expect(lock.tryLock()).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "no" });
-  expect(await tryAgains()).toBeGreaterThan(3);
-  const waiting = lock.tryLock({ wait: "20s" });
-  const asked = await tryAgains();
-  await until("it was refused again", async () => (await tryAgains()) > asked + 2);
-  const { port } = cluster.nodes[1 - from]!;
-  await nodes[from]!.call("MIGRATE", "127.0.0.1", String(port), fenceKeyOf(lockKeyOf(store!, "moving")), "0", "2000");
-  await cluster.giveSlot(slot, 1 - from);
-  const held = await waiting;
-  expect(held!.fence).toBeGreaterThan(before!.fence);
-  expect(await held!.release()).toBe(true);
 });

@@ -83,8 +83,8 @@ export function unreliableStore(server: MemoryStore, weather: Weather, random: R
       throw new OrielError(isSent ? "DEADLINE" : "UNAVAILABLE", "no answer", options);
     },
     subscribe(channel, listener) {
-      return server.subscribe!(channel, () => {
-        if (!random.chance(weather.lostNews)) setTimeout(listener, random.int(0, weather.slowMs));
+      return server.subscribe!(channel, (message) => {
+        if (!random.chance(weather.lostNews)) setTimeout(() => listener(message), random.int(0, weather.slowMs));
       });
     },
   };
