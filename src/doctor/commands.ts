@@ -28,7 +28,6 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   HSCAN: ["0"],
   HSET: ["f", "1"],
   INCRBY: ["0"],
-  PEXPIRETIME: [],
   PTTL: [],
   SETRANGE: ["0", ""],
   STRLEN: [],
@@ -42,7 +41,6 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   ZRANGE: ["0", "0"],
   ZREM: ["m"],
   ZREMRANGEBYSCORE: ["1", "0"],
-  ZREVRANGE: ["0", "0"],
   ZSCORE: ["m"],
 };
 

@@ -29,7 +29,7 @@ const MAX_NODES = 64;
 /**
  * Examines a server. Resolves in any case: an unreachable server is a check, too. Each probe ends within `deadlineMs`, and
  * no other follows one without an answer. Keys of the probes begin with the prefix and `{oriel-doctor-`, and expire within
- * 10 s, except for a lock's last fence. All are deleted at the end.
+ * 10 s, except for a lock's state. All are deleted at the end.
  */
 export async function examine(target: DoctorTarget, deadlineMs: number): Promise<Report> {
   const visit = new Visit(target, deadlineMs);
@@ -95,7 +95,7 @@ class Visit {
     this.#checks.push(clock, latency);
     if (mode !== "cluster" || primaries.length > 0)
       this.#checks.push(await steps(this.#target, tag, mode === "cluster"));
-    for (const each of keysOf(this.#target.prefix, tag)) await owner.ask("DEL", each);
+    for (const each of [...keysOf(this.#target.prefix, tag), `${key}:lock`]) await owner.ask("DEL", each);
   }
 
   /** Adds the check for a server that does not answer, or not any more. */

@@ -6,9 +6,9 @@ import type { Asker } from "./connection.ts";
 import { CHANNEL_FAMILIES } from "./rights.ts";
 
 const POLLS =
-  "waiters for a lock poll every 100 ms, those for a semaphore within 1.5 s, and a queue's worker every 5 s";
+  "waiters for a lock or a permit poll every 100 ms, those for a permit of several servers within 1.5 s, and a queue's worker every 5 s";
 const WITHOUT =
-  "a waiter for a lock asks about every 4 s or when the lease ends, one for a semaphore within 1.5 s, and a queue's worker every 5 s";
+  "a waiter for a lock or a permit asks when the lease ends, at most after 16 s, one for a permit of several servers within 1.5 s, and a queue's worker every 5 s";
 const name = "messages";
 
 /** Sends a message to itself on a channel of each family. `another` opens the subscriber's connection. */
@@ -38,13 +38,8 @@ export async function messages(asker: Asker, key: string, prefix: string, anothe
     const left = channel === undefined ? undefined : await subscriber.ask("UNSUBSCRIBE", channel);
     const text = "published messages arrive, so waiters wake at once";
     if (!isMissing(left)) return { name, verdict: "good", text };
-    const structures = list(Object.values(CHANNEL_FAMILIES));
-    return {
-      name,
-      verdict: "note",
-      text: `${text}; without UNSUBSCRIBE, ${structures} still receive messages when a wait has ended`,
-      ...remedyOf(left),
-    };
+    const still = "without UNSUBSCRIBE, processes still receive messages when a wait has ended";
+    return { name, verdict: "note", text: `${text}; ${still}`, ...remedyOf(left) };
   } finally {
     connection.close();
   }

@@ -4,23 +4,21 @@ import { AFTER_KEY, COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
 import { refusedScripting } from "./scripts.ts";
 
-const LOCKS = ["Lock", "ReadWriteLock", "LockedWindow"];
-
 /** The beginnings of all keys that oriel writes, before the store's prefix, and the structures with such keys. */
 export const KEY_FAMILIES: Readonly<Record<string, readonly string[]>> = {
-  "": ["Series", "Limiter", "ReadWriteLock", "Counters", "DelayQueue", "Breaker", "FleetMetrics"],
-  "mutex:": LOCKS,
-  "fence:": LOCKS,
-  "waiting:": LOCKS,
-  "semaphore:": ["Semaphore"],
+  "": [
+    ...["Series", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "LockedWindow"],
+    ...["Counters", "DelayQueue", "Breaker", "FleetMetrics"],
+  ],
+  "semaphore:": ["Semaphore of several servers"],
 };
 /** The beginning of the keys of a LockedWindow, which have no store's prefix. */
 export const LOCKED_WINDOWS = "sw_counter_bytes:";
 /** The beginnings of all channels, and the structure that waits on them. */
 export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
+  "": "Lock or Semaphore",
   "due:": "DelayQueue",
-  "unlock:": "Lock",
-  "unlock:semaphore:": "Semaphore",
+  "unlock:semaphore:": "Semaphore of several servers",
 };
 /** The structures with the option `replicas`. */
 const REPLICATED = ["Series", "Counters", "DelayQueue"];

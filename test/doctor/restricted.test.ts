@@ -18,7 +18,10 @@ const slots = { verdict: "note", facts: { oneSlotPerScript: true } };
 const most = { verdict: "note", facts: { atMost: 3999 }, text: expect.stringContaining("oriel sends up to 2051") };
 const functions = { verdict: "note", facts: { available: false } };
 const rights = { verdict: "note", text: expect.stringMatching(/^without WAIT, .* replicas fail$/) };
-const messages = { verdict: "degraded", text: expect.stringContaining("waiters for a lock poll every 100 ms") };
+const messages = {
+  verdict: "degraded",
+  text: expect.stringContaining("waiters for a lock or a permit poll every 100 ms"),
+};
 
 const EXPECTED: Record<keyof typeof RESTRICTIONS, [number, Partial<Record<CheckName, object>>]> = {
   "only declared keys in scripts": [ONLY_NOTES, { undeclared }],

@@ -12,17 +12,7 @@ const PASSWORD = "p@ss:w/rd%41?#[x]+&=ü planted";
 const NEXT = "planted, the next one: 100%";
 /** The rules of docs/servers.md. */
 const RULES = [
-  ...[
-    "~oriel:*",
-    "~mutex:oriel:*",
-    "~fence:oriel:*",
-    "~waiting:oriel:*",
-    "~semaphore:oriel:*",
-    "~sw_counter_bytes:*",
-    "&unlock:semaphore:oriel:*",
-    "&due:oriel:*",
-    "&unlock:oriel:*",
-  ],
+  ...["~oriel:*", "~semaphore:oriel:*", "~sw_counter_bytes:*", "&unlock:semaphore:oriel:*", "&due:oriel:*", "&oriel:*"],
   ...["+@read", "+@write", "+@scripting", "+@connection", "+@pubsub", "+@transaction", "+info", "+time", "+wait"],
 ];
 

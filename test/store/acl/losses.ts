@@ -8,6 +8,7 @@ import {
   Limiter,
   Lock,
   LockedWindow,
+  memoryStore,
   OrielError,
   Series,
 } from "../../../src/entries/index.ts";
@@ -25,7 +26,6 @@ const CALLS: Record<string, (store: Store, name: string) => Promise<unknown>> = 
   },
   Limiter: (store, name) => new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name }).take("a"),
   Lock: async (store, name) => (await new Lock(store, name).tryLock())!.release(),
-  /** The queue of waiting processes is a key of its own. */
   async "Lock, waiting"(store, name) {
     const lock = new Lock(store, name);
     const held = await lock.tryLock();
@@ -34,6 +34,8 @@ const CALLS: Record<string, (store: Store, name: string) => Promise<unknown>> = 
     await (await next)!.release();
   },
   Semaphore: async (store, name) => (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "60s" })).release(),
+  "Semaphore of several servers": async (store, name) =>
+    (await new Semaphore([store, memoryStore()], name, { limit: 2 }).acquire()).release(),
   LockedWindow: (store, name) => new LockedWindow(store, name, { span: "1m" }).addAndGetStats(1),
   async Counters(store, name) {
     const counters = new Counters(store, name, { dimensions: ["a"], shards: 1 });
@@ -78,8 +80,8 @@ export async function lostMessages(
 ): Promise<string[]> {
   const lost: string[] = [];
   const channels = {
-    Lock: `unlock:oriel:{${name}}:1`,
-    Semaphore: `unlock:semaphore:oriel:{${name}}`,
+    Lock: `oriel:{${name}}:lock:1`,
+    "Semaphore of several servers": `unlock:semaphore:oriel:{${name}}`,
     DelayQueue: `due:oriel:{${name}}:times`,
   };
   for (const [structure, channel] of Object.entries(channels)) {
@@ -108,17 +110,18 @@ export async function lostNotices(
 ): Promise<string[]> {
   const heard = new Set<string>();
   const listener = own.duplicate();
-  await listener.psubscribe("unlock:*", "due:*");
+  await listener.psubscribe("oriel:*", "unlock:*", "due:*");
   listener.on("pmessage", (_pattern: string, channel: string) => heard.add(channel));
   const giveUp = new AbortController();
   const held = await new Lock(store, name).tryLock();
   const waiting = new Lock(another, name).tryLock({ wait: "60s", signal: giveUp.signal });
   waiting.catch(() => {});
-  await until("a place", async () => (await own.exists(`waiting:oriel:{${name}}`)) === 1);
+  const queue = new Lock(another, name);
+  await until("a place", async () => (await queue.inspect()).waitingProcesses === 1);
   await held!.release();
-  await (await new Semaphore(store, name, { limit: 2 }).acquire({ wait: "60s" })).release();
+  await (await new Semaphore([store, memoryStore()], name, { limit: 2 }).acquire({ wait: "60s" })).release();
   await new DelayQueue(store, name).add("hello");
-  const wanted = [/^unlock:oriel:/, /^unlock:semaphore:oriel:/, /^due:oriel:/];
+  const wanted = [/^oriel:.*:lock:/, /^unlock:semaphore:oriel:/, /^due:oriel:/];
   const missing = () => wanted.filter((each) => ![...heard].some((it) => it.includes(`{${name}`) && each.test(it)));
   await until("the notices", () => missing().length === 0, patienceMs).catch(() => {});
   giveUp.abort();
