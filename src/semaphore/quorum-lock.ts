@@ -65,7 +65,7 @@ export class QuorumLock {
   }
 
   /** As `Lock.withLock`. */
-  withLock<T>(fn: (held: HeldLock<null>) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
+  withLock<T>(fn: (held: HeldLock<null>) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
     return this.#calls.withLock(fn, options);
   }
 }
