@@ -44,17 +44,16 @@ app.get("/latency", async (_request, response) => {
   response.json({ count, max, percentiles });
 });
 
-/** One process at a time computes the report. */
+/** One process at a time computes the report. A caller that others keep waiting gets 503. */
 app.get("/report", async (_request, response) => {
   const rows = await reportLock.withLock(() => sales.read({ bucket: "day" }));
-  if (rows === null) response.status(503).end();
-  else response.json(rows.map(({ values, count }) => ({ ...values, count })));
+  response.json(rows.map(({ values, count }) => ({ ...values, count })));
 });
 
 app.use(((error, _request, response, next) => {
-  if (!(error instanceof OrielError) || error.code !== "OPEN") return next(error);
+  if (!(error instanceof OrielError) || (error.code !== "OPEN" && error.code !== "DEADLINE")) return next(error);
   response.setHeader("Retry-After", Math.ceil((error.retryAfterMs ?? 0) / 1000));
-  response.status(503).json({ error: "payments are not available" });
+  response.status(503).json({ error: error.code === "OPEN" ? "payments are not available" : "others were first" });
 }) satisfies express.ErrorRequestHandler);
 
 async function pay(signal: AbortSignal): Promise<void> {

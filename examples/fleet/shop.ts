@@ -60,7 +60,10 @@ async function visit(): Promise<void> {
 /** One process at a time. */
 async function clean(): Promise<void> {
   while (!stopped.signal.aborted) {
-    await cleaning.withLock(() => pause(500, undefined, { signal: stopped.signal }).catch(() => {}));
+    const clean = () => pause(500, undefined, { signal: stopped.signal }).catch(() => {});
+    await cleaning.withLock(clean).catch((error) => {
+      if (!(error instanceof OrielError)) throw error; // others have cleaned, or Redis is away
+    });
     await pause(500);
   }
 }
