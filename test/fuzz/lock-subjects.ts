@@ -1,6 +1,6 @@
 import { Lock, memoryStore, ReadWriteLock } from "../../src/entries/index.ts";
 import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
-import { permitsInUse } from "../../src/semaphore/holds.ts";
+import { permitsInUse } from "../../src/semaphore/permits-in-use.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
@@ -13,7 +13,7 @@ export const lock: Subject = {
   name: "lock",
   called: /lock/i,
   drives: ["Lock"],
-  keys: [/^(mutex|fence|waiting):oriel:\{NAME\}$/],
+  keys: [/^oriel:\{NAME\}:lock$/],
   open(store, key): Driven {
     const own = new Lock(store, key);
     const left = new AbortController();
@@ -53,7 +53,7 @@ export const readWriteLock: Subject = {
   name: "read-write lock",
   called: /lock/i,
   drives: ["ReadWriteLock"],
-  keys: [/^(mutex|fence|waiting):oriel:\{NAME\}:rw$/, /^oriel:\{NAME\}:rw:readers$/],
+  keys: [/^oriel:\{NAME\}:read-write$/],
   open(store, key): Driven {
     const own = new ReadWriteLock(store, key);
     const left = new AbortController();
@@ -61,7 +61,7 @@ export const readWriteLock: Subject = {
       reported: [],
       async seed() {
         await own.read.tryLock({ lease: "10m" });
-        // The first writer waits for the reader, with the writers' lock in its hands. The second waits in the queue.
+        // Two writers wait for the reader.
         for (let i = 0; i < 2; i++) {
           new ReadWriteLock(store, key).write.tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
           await queued();
@@ -97,7 +97,7 @@ export const semaphore: Subject = {
   name: "semaphore",
   called: /Semaphore/,
   drives: ["Semaphore", "MultiSemaphore", "QuorumLock"],
-  keys: [/^semaphore:oriel:\{NAME\}$/],
+  keys: [/^oriel:\{NAME\}:semaphore$/, /^semaphore:oriel:\{NAME\}$/],
   open(store, key): Driven {
     const own = new Semaphore(store, key, { limit: 10_000 });
     const several = new MultiSemaphore(store, key, { limit: 10_000 });
@@ -109,6 +109,7 @@ export const semaphore: Subject = {
       async seed() {
         await own.acquire({ lease: "10m" });
         await several.acquire(3, { lease: "20m" });
+        await shared.acquire(3, { lease: "20m" });
       },
       asks: {
         tryAcquire: async () => (await own.tryAcquire())?.release(),

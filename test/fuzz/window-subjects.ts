@@ -91,7 +91,7 @@ export const lockedWindow: Subject = {
   name: "locked window",
   called: /window/i,
   drives: ["LockedWindow"],
-  keys: [/^sw_counter_bytes:\{NAME\}$/, /^(mutex|fence|waiting):oriel:\{sw_counter_bytes:NAME\}$/],
+  keys: [/^sw_counter_bytes:\{NAME\}$/, /^oriel:\{sw_counter_bytes:NAME\}:lock$/],
   open(store, key, span = "1m"): Driven {
     // Less than the lease, so a lock that is not released is found, and more than a busy machine stands still.
     const window = new LockedWindow(store, key, { span, wait: 1500, lease: "2s" });

@@ -9,8 +9,8 @@ import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
 import { SEALED, seal } from "../../src/journal/sealed/steps/seal.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { list } from "../../src/registry/steps/list.ts";
-import { holds } from "../../src/semaphore/holds.ts";
-import { acquire, semaphoreKeyOf } from "../../src/semaphore/steps.ts";
+import { holds } from "../../src/semaphore/permits-in-use.ts";
+import { acquire, numberedKeyOf } from "../../src/semaphore/steps.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** Runs the steps that calls on undamaged keys do not run, and returns what they answer. */
@@ -53,8 +53,8 @@ async function shardedQueue(store: Store, name: string) {
 }
 
 async function permitsInUse(store: Store, name: string) {
-  const key = semaphoreKeyOf(store, `${name} permits`);
-  const request = { token: "oriel:t", leaseMs: 60_000, numbers: [0, 1], limit: 3, isNumbered: false };
+  const key = numberedKeyOf(store, `${name} permits`);
+  const request = { token: "oriel:t", leaseMs: 60_000, numbers: [0, 1] };
   await store.run(acquire, key, request);
   const { count, holds: all } = await store.run(holds, key, undefined);
   return { count, permits: all.map(({ permits }) => permits) };

@@ -135,8 +135,8 @@ export function lockActor({ stores, random, modes, clock }: Part): Actor {
     );
   return {
     violations: books.violations,
-    // Both at once, so that one finds it held.
-    act: () => Promise.all(locks.map((lock) => random.chance(0.7) && books.call(++drawn, hold(lock)))),
+    // All at once, so that some find it held, and several of one process wait.
+    act: () => Promise.all([...locks, ...locks].map((lock) => random.chance(0.7) && books.call(++drawn, hold(lock)))),
     settle: () => answered(() => locks[0]!.withLock(() => {}, { wait: "3s" })),
   };
 }

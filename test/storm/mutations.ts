@@ -2,8 +2,8 @@ import type { FlushReply, FlushRequest } from "../../src/breaker/flush-format.ts
 import { OrielError } from "../../src/entries/index.ts";
 import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { MODE } from "../../src/generated/layouts/limiter.ts";
-import type { AcquireResult } from "../../src/lock/steps/acquire.ts";
-import { release } from "../../src/lock/steps/release.ts";
+import type { Answer, Ticket } from "../../src/hold/steps/state.ts";
+import { leave, look, renew, take } from "../../src/hold/steps/steps.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
 
@@ -51,8 +51,13 @@ function breaking(step: string, times: number, broken: Broken): Change {
   };
 }
 
-/** The last token of each lock's key. */
-const holders = new Map<string, string>();
+interface Take {
+  process: string;
+  tickets: readonly Ticket[];
+}
+
+/** Of a process that waits for each lock, and never asks again. */
+const DEAD = { process: "d".repeat(14), token: "d".repeat(20) };
 
 export const mutations: Record<string, Mutation> = {
   "a step is not run, and answered as the last one": {
@@ -71,15 +76,41 @@ export const mutations: Record<string, Mutation> = {
     seenBy: ["limiter"],
   },
   "a lock is taken from the one that has it": {
-    change: breaking("lock/acquire", 1, async (run, input: { token: string }, store, key) => {
-      let answer = (await run(input)) as AcquireResult;
-      const token = holders.get(key);
-      if (!("fence" in answer) && token !== undefined) {
-        await store.run(release, key, { token, id: "", isNext: false });
-        answer = (await run(input)) as AcquireResult;
-      }
-      if ("fence" in answer) holders.set(key, input.token);
-      return answer;
+    change: breaking("hold/take", 1, async (run, input: Take, store, key) => {
+      const answer = (await run(input)) as Answer;
+      if (answer.granted.length > 0) return answer;
+      const { holds } = await store.run(look, key, undefined);
+      const { process } = input;
+      for (const { token } of holds) await store.run(leave, key, { process, token, number: undefined });
+      return run(input);
+    }),
+    seenBy: ["lock"],
+  },
+  "the release of a lock also ends the next hold": {
+    change: breaking("hold/leave", 1, async (run, input: { process: string }, store, key) => {
+      const own = (await run(input)) as Answer;
+      const next = (await store.run(look, key, undefined)).holds[0];
+      if (!next) return own;
+      const after = (await run({ ...input, token: next.token, number: undefined })) as Answer;
+      return { ...after, isReleased: own.isReleased, granted: [...own.granted, ...after.granted] };
+    }),
+    seenBy: ["lock"],
+  },
+  "the numbers of holds do not rise": {
+    change: breaking("hold/take", EVERY, async (run, input) => {
+      const answer = (await run(input)) as Answer;
+      return { ...answer, granted: answer.granted.map((each) => ({ ...each, number: 1 })) };
+    }),
+    seenBy: ["lock"],
+  },
+  "the trial of a dead process never ends": {
+    change: breaking("hold/take", 1, async (run, input, store, key) => {
+      const ticket = { token: DEAD.token, permits: 1, limit: 1, leaseMs: 10 };
+      await store.run(take, key, { process: DEAD.process, tickets: [ticket], mayWait: true, isGuess: false });
+      const { holds } = await store.run(look, key, undefined);
+      for (const { token, isOnTrial } of holds)
+        if (isOnTrial && token === DEAD.token) await store.run(renew, key, { token, leaseMs: 600_000 });
+      return run(input);
     }),
     seenBy: ["lock"],
   },

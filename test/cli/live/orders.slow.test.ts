@@ -129,7 +129,7 @@ test("a damaged lock does not hide the others", async () => {
   const held = (await stage.lock.tryLock({ lease: "60s" }))!;
   await stage.announce("Lock", "damaged", {});
   const client = new Redis(stage.server.url);
-  const keys = await client.keys("mutex*");
+  const keys = await client.keys("*nightly*:lock");
   await client.lpush(keys[0]!.replace("nightly", "damaged"), "1");
   client.disconnect();
   const { status, stdout, stderr } = await stage.run("lock", "ls");

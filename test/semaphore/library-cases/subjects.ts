@@ -1,6 +1,10 @@
 import type { Redis } from "ioredis";
-import { lockKeyOf } from "../../../src/lock/steps/keys.ts";
-import { semaphoreKeyOf } from "../../../src/semaphore/steps.ts";
+import { expect } from "vitest";
+import { type Looked, look, take } from "../../../src/hold/steps/steps.ts";
+import { newToken } from "../../../src/hold/waiters.ts";
+import { lockKeyOf } from "../../../src/lock/lock-state.ts";
+import { semaphoreKeyOf } from "../../../src/semaphore/permits-in-use.ts";
+import { numberedKeyOf } from "../../../src/semaphore/steps.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
 import { type LibraryLock, library, type ShimOptions } from "./shim.ts";
@@ -108,17 +112,35 @@ export class Scene {
     return this.subject.open(this.stores, this.key, holds, options);
   }
 
+  /** Only the permits of several servers are stored as the library stores them. */
+  get isAsInLibrary(): boolean {
+    return !this.subject.isLock && this.servers.length > 1;
+  }
+
   /** The key on one server. */
   keyAt({ store }: Server): string {
+    if (this.isAsInLibrary) return numberedKeyOf(store, this.key);
     return this.subject.isLock ? lockKeyOf(store, this.key) : semaphoreKeyOf(store, this.key);
   }
 
   /** The permits in use on one server, with the tokens of their holders. */
   async permitsAt(server: Server): Promise<string[]> {
-    const key = this.keyAt(server);
-    if (!this.subject.isLock) return (await server.raw.zrangebyscore(key, Date.now(), "+inf")).sort();
-    const token = await server.raw.get(key);
-    return token === null ? [] : [token];
+    if (this.isAsInLibrary) return (await server.raw.zrangebyscore(this.keyAt(server), Date.now(), "+inf")).sort();
+    const live = await this.#liveAt(server);
+    return live.flatMap(({ token, permits }) => Array.from({ length: permits }, (_, i) => `${token}_${i}`)).sort();
+  }
+
+  /** Ms until the only hold on one server ends. */
+  async leftMsAt(server: Server): Promise<number> {
+    if (this.isAsInLibrary) return server.raw.pttl(this.keyAt(server));
+    const { nowMs, holds } = await server.store.run(look, this.keyAt(server), undefined);
+    expect(holds).toHaveLength(1);
+    return holds[0]!.endMs - nowMs;
+  }
+
+  async #liveAt({ store, ...server }: Server): Promise<Looked["holds"]> {
+    const { nowMs, holds } = await store.run(look, this.keyAt({ store, ...server }), undefined);
+    return holds.filter(({ endMs }) => endMs >= nowMs);
   }
 
   /** The number of holds on one server. */
@@ -139,20 +161,31 @@ export class Scene {
     await Promise.all(servers.map((each) => each.raw.del(this.keyAt(each))));
   }
 
-  /** As `deleteHolds`, and others have all of `holds` for a minute. */
-  async giveToOthers(holds: number, servers = this.servers): Promise<void> {
-    const numbers = Array.from({ length: holds * this.subject.permits }, (_, number) => number);
+  /** As `deleteHolds`, and others have all of `holds` for a minute. The leases of some permits are over. */
+  async giveToOthers(holds: number, servers = this.servers, expired = 0): Promise<void> {
+    const permits = holds * this.subject.permits;
+    const numbers = Array.from({ length: permits }, (_, number) => number);
     for (const server of servers) {
       const key = this.keyAt(server);
-      if (this.subject.isLock) await server.raw.set(key, "another", "PX", 60_000);
-      else {
-        const members = numbers.flatMap((number) => [Date.now() + 60_000, `another_${number}`]);
-        await server.raw
-          .multi()
-          .del(key)
-          .zadd(key, ...members)
-          .exec();
+      await server.raw.del(key);
+      if (this.isAsInLibrary) {
+        const endMs = (number: number) => Date.now() + (number < expired ? -1000 : 60_000);
+        await server.raw.zadd(key, ...numbers.flatMap((number) => [endMs(number), `another_${number}`]));
+        continue;
       }
+      const process = newToken().slice(0, -6);
+      const tickets = numbers.map((number) => ({
+        token: `${process}${`${number}`.padStart(6, "0")}`,
+        permits: 1,
+        limit: permits,
+        leaseMs: number < expired ? 1 : 60_000,
+      }));
+      await server.store.run(take, key, { process, tickets, mayWait: false, isGuess: false });
     }
+    const left = permits - expired;
+    await until("the leases are over", async () => {
+      const counts = await Promise.all(servers.map(async (each) => (await this.permitsAt(each)).length));
+      return counts.every((count) => count === left);
+    });
   }
 }

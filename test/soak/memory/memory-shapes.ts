@@ -9,8 +9,9 @@ import {
   type Policy,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { acquire } from "../../../src/lock/steps/acquire.ts";
-import { lockKeyOf } from "../../../src/lock/steps/keys.ts";
+import { PROCESS_LENGTH, TOKEN_LENGTH } from "../../../src/generated/layouts/hold.ts";
+import { take } from "../../../src/hold/steps/steps.ts";
+import { lockKeyOf } from "../../../src/lock/lock-state.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 
 interface Stage {
@@ -108,7 +109,9 @@ export const LOCKS: Shape[] = [
       clock.nowMs = Date.UTC(2100, 0, 1);
       return (i) => {
         const key = lockKeyOf(store, `job ${i >> 7}`);
-        return store.run(acquire, key, { token: textOf(i, 40), leaseMs: 3.6e6, id: `${i}`.padStart(16, "0") });
+        const process = `${i}`.padStart(PROCESS_LENGTH, "0");
+        const tickets = [{ token: textOf(i, TOKEN_LENGTH), permits: 1, limit: 1, leaseMs: 3.6e6 }];
+        return store.run(take, key, { process, tickets, mayWait: true, isGuess: false });
       };
     },
     20_000,
