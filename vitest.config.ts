@@ -24,6 +24,9 @@ class LongestFirst extends BaseSequencer {
 
 /** scripts/test.mjs names the parts that run. `npx vitest run <file>` finds a file of any part. */
 const parts = process.env.ORIEL_PARTS?.split(",") ?? Object.keys(PARTS);
+const others = parts.filter((part) => part !== "rows");
+/** The stores of the part rows (test/harness/rows.ts). Files of other parts that use them run over all. */
+const { ORIEL_ROWS_OVER } = process.env;
 
 export default defineConfig({
   test: {
@@ -38,12 +41,22 @@ export default defineConfig({
       {
         extends: true,
         // Files that run in one process share its modules: to load the library again costs each file a second of CPU.
-        test: { name: "shared", include: parts.map(filesOf), exclude: ["**/node_modules/**"], isolate: false },
+        test: { name: "shared", include: others.map(filesOf), exclude: ["**/node_modules/**"], isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: "rows",
+          include: parts.includes("rows") ? [filesOf("rows")] : [],
+          exclude: ["**/node_modules/**"],
+          isolate: false,
+          ...(ORIEL_ROWS_OVER && { env: { ORIEL_ROWS: ORIEL_ROWS_OVER } }),
+        },
       },
       {
         extends: true,
         // Tests of a process: the kernel before `init`, modules loaded anew, the heap, warnings given once, functions that ran.
-        test: { name: "own", include: parts.map(ownFilesOf), exclude: ["**/node_modules/**"] },
+        test: { name: "own", include: others.map(ownFilesOf), exclude: ["**/node_modules/**"] },
       },
     ],
   },

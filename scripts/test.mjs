@@ -1,6 +1,6 @@
 // `npm test`: the parts core and rows, over the memory store, one Redis and its clients. `npm run test:all`: all parts over all
 // stores, or those that are named (`npm run test:all -- servers sql`). If `npm test` has passed and no file has changed since, it
-// does not run core again, which is the same for all stores. `check` among them is the checks of sources and package, `forms` the
+// does not run core again, which is the same for all stores, nor the suites of rows over those stores. `check` among them is the checks of sources and package, `forms` the
 // contract suites over each version of Redis and Valkey. Installs what they need. Other arguments are vitest's.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -44,10 +44,9 @@ function runTests(isAll, rest) {
   const ofVitest = parts.filter((part) => part in PARTS);
   const title = isAll ? `npm run test:all${named.map((name) => ` ${name}`).join("")}` : "npm test";
   const startMs = Date.now();
-  if (isAll && named.length === 0 && hasCorePassed()) {
-    console.log(
-      "npm test has passed, and no file has changed since: its tests that are the same for all stores do not run again",
-    );
+  const isRest = isAll && named.length === 0 && hasCorePassed();
+  if (isRest) {
+    console.log("npm test has passed, and no file has changed since: its tests do not run again");
     ofVitest.splice(ofVitest.indexOf("core"), 1);
   }
   const everything = parts.includes("check") ? Object.values(PARTS).flat() : [];
@@ -68,7 +67,7 @@ function runTests(isAll, rest) {
     for (const name of Object.keys(counts)) counts[name] += tested[name];
   };
   if (ofVitest.length > 0)
-    add(vitest(others, { ORIEL_PARTS: ofVitest.join(","), ...(isAll ? {} : { ORIEL_ROWS: "few" }) }));
+    add(vitest(others, { ORIEL_PARTS: ofVitest.join(","), ORIEL_ROWS_OVER: isRest ? "rest" : isAll ? "" : "few" }));
   if (parts.includes("forms")) add(vitest([...FORMS, ...others], { ORIEL_STORES: "servers" }));
   const outcome = {
     title,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { pairsOf, product } from "./pairs.ts";
+import { isFew } from "../harness/rows.ts";
+import { pairsOf, pairwise, product } from "./pairs.ts";
 import { knownOptionsOf, type StructureName, structures } from "./structures.ts";
 import { dimensionsOf, isPossible, rowsOf, storeNames } from "./table.ts";
 
@@ -23,6 +24,15 @@ describe.each(names)("the matrix of %s", (name) => {
     const covered = pairsOf(rows.map(asRow));
     const missing = [...pairsOf(product(dimensions, isPossible))].filter((pair) => !covered.has(pair));
     expect(missing).toEqual([]);
+  });
+
+  test("has them also if few stores and the rest of them run apart", () => {
+    const dimensions = dimensionsOf(name);
+    const apart = [isFew, (store: string) => !isFew(store)].flatMap((isIn) =>
+      pairwise({ ...dimensions, store: storeNames.filter(isIn) }, isPossible),
+    );
+    const covered = pairsOf(apart);
+    expect([...pairsOf(product(dimensions, isPossible))].filter((pair) => !covered.has(pair))).toEqual([]);
   });
 });
 

@@ -1,22 +1,15 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../../scripts/find-programs.mjs";
-import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { isWanted } from "../../harness/rows.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startSentinel } from "../../harness/servers/sentinel.ts";
-import { type Connected, clients, clusterClients, connected, type HandedIn } from "./clients.ts";
-import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
+import { clients, clusterClients, connected, type HandedIn } from "./clients.ts";
+import { onMemory, onRedis } from "./on-one.ts";
+import { type OpenStore, onServers } from "./on-servers.ts";
 import { overHttp } from "./over-http.ts";
-
-const onRedis = (connect: (url: string) => HandedIn | Promise<Connected>, options?: RedisStoreOptions) =>
-  onServers(async () => {
-    const server = await startRedis();
-    const raw = new Redis(server.url);
-    return { ...connected(await connect(server.url)), raw, flush: () => raw.flushall(), stop: () => server.stop() };
-  }, options);
 
 const onCluster = (connect: (urls: readonly string[]) => HandedIn, options?: RedisStoreOptions) =>
   onServers(async () => {
@@ -49,23 +42,6 @@ const onValkey = (server: string) =>
 
 /** What takes seconds to start. */
 const shared = { cluster: oncePerFile(() => startCluster(3, 1)), sentinel: oncePerFile(() => startSentinel(1)) };
-
-async function onMemory(): Promise<OpenStore> {
-  const clock = { nowMs: START_MS };
-  const options = { clock: () => clock.nowMs };
-  const store = memoryStore(options);
-  return {
-    store,
-    clock,
-    async state(key) {
-      const entry = store.entryOf(key);
-      if (!entry || entry.expireAtMs < clock.nowMs) return undefined;
-      return { bytes: new Uint8Array(entry.value as Uint8Array), expireAtMs: entry.expireAtMs };
-    },
-    clear: async () => store.clear(),
-    close: () => store.close(),
-  };
-}
 
 /** A Valkey beside the Redis. */
 const valkey = findValkey();

@@ -20,7 +20,7 @@ const SUITES = [
   "locked-window/twins",
   "queue/contract/twins",
   "semaphore/twins",
-  "store/contract/twins.rows",
+  "store/contract/twins",
 ];
 
 const servers: Lua54Server[] = [];

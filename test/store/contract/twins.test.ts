@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../src/store/contract.ts";
 import { runs } from "../../harness/runs.ts";
 import { append, count, move, remove, tally } from "../ops/operations.ts";
+import { clients } from "./clients.ts";
+import { onMemory, onRedis } from "./on-one.ts";
 import type { OpenStore } from "./on-servers.ts";
-import { stores } from "./stores.ts";
 
 const name = fc.constantFrom("a", "b", "{", "");
 const step = fc.oneof(
@@ -51,7 +52,7 @@ function run(store: Store, key: string, each: Step): Promise<unknown> {
 
 let opened: OpenStore[];
 beforeAll(async () => {
-  opened = await Promise.all([stores.memory!(), stores["redis, ioredis 6"]!()]);
+  opened = await Promise.all([onMemory(), onRedis(clients["ioredis 6"])()]);
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
