@@ -26,6 +26,17 @@ export async function command(args: readonly string[], input = "", terminal: obj
   return { status, stdout: out, stderr: error };
 }
 
+/** The command when its server does not answer: with the deadline that a program has, not the long one of tests. */
+export async function commandInVain(args: readonly string[], input = ""): Promise<Ended> {
+  const { deadlineMs } = defaults;
+  defaults.deadlineMs = 1000;
+  try {
+    return await command(args, input);
+  } finally {
+    defaults.deadlineMs = deadlineMs;
+  }
+}
+
 const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
 
 /** The program in a process of its own; `onOutput` sees what it has written so far. */
@@ -46,7 +57,7 @@ export function program(
   return new Promise((resolve) => child.on("close", (status) => resolve({ status, stdout, stderr })));
 }
 
-/** In a file of commands that meet servers that do not answer: the deadline that a program has, not the long one of tests. */
+/** `commandInVain` for each command of a file. */
 export function useDeadlineOfPrograms(): void {
   const { deadlineMs } = defaults;
   beforeAll(() => {

@@ -14,7 +14,7 @@ afterAll(() => cluster?.stop());
 test.each(["one server", "a cluster"])("the store over %s reports its current health, and its changes", async (of) => {
   // Of the cluster, the second node is not there.
   const refused = `redis://127.0.0.1:${await freePort()}`;
-  const store = openStore({ redis: of === "one server" ? refused : `${cluster.url},${refused}` });
+  const store = openStore({ redis: of === "one server" ? refused : `${cluster.url},${refused}` }, { deadline: "2s" });
   const events: string[] = [];
   store.on("down", () => events.push("down"));
   const lock = new Lock(store, "k");
