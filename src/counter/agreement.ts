@@ -99,6 +99,21 @@ export async function adoptStoredZone(shaped: Shaped): Promise<void> {
   adoptZone(shaped, layout);
 }
 
+/** Whether pairs of names are of one zone. To compare two costs some ten ms, and counters of a process mostly have the same. */
+const comparedZones = new Map<string, boolean>();
+const MAX_COMPARED = 64;
+
+/** Throws ARGUMENT if the runtime does not know one of them. */
+function isSameZone(one: string, other: string): boolean {
+  const pair = `${one}|${other}`;
+  const known = comparedZones.get(pair);
+  if (known !== undefined) return known;
+  const isSame = new Calendar(one).isSameAs(new Calendar(other));
+  if (comparedZones.size >= MAX_COMPARED) comparedZones.clear();
+  comparedZones.set(pair, isSame);
+  return isSame;
+}
+
 /** Names the time zone as `stored` does, if that is the only difference. */
 function adoptZone(shaped: Shaped, stored: string | undefined): void {
   const { layout } = shaped;
@@ -107,7 +122,7 @@ function adoptZone(shaped: Shaped, stored: string | undefined): void {
   const isLike = named === stored || extendsLayout(named, stored) || extendsLayout(stored, named);
   if (!isLike || named === layout) return;
   try {
-    if (new Calendar(zoneOf(layout)).isSameAs(new Calendar(zoneOf(stored)))) shaped.layout = named;
+    if (isSameZone(zoneOf(layout), zoneOf(stored))) shaped.layout = named;
   } catch {
     // This runtime does not know the stored zone, so nobody can say that it is the same.
   }
