@@ -17,7 +17,8 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
     const listening = (options = {}) => {
       const queue = stage().queue<unknown>(options);
       const handed: [payload: unknown, atMs: number][] = [];
-      const listen = () => stage().worker(queue, (job) => void handed.push([job.payload, stage().nowMs]));
+      const listen = (worker = {}) =>
+        stage().worker(queue, (job) => void handed.push([job.payload, stage().nowMs]), worker);
       return { queue, handed, listen, payloads: () => handed.map(([payload]) => payload) };
     };
 
@@ -27,7 +28,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       for (let i = 0; i < 5; i++) await queue.add(i, { at });
       await queue.addBulk(Array.from({ length: 300 }, (_, i) => ({ payload: 5 + i, at })));
       await Promise.all(Array.from({ length: 300 }, (_, i) => queue.add(305 + i, { at })));
-      listen();
+      listen({ prefetch: 100 }); // one at a time, without a claim for each
       await stage().advance(1010);
       expect(payloads()).toEqual(Array.from({ length: 605 }, (_, i) => i));
     });
