@@ -59,8 +59,10 @@ test("the bound removes the entries that were announced longest ago, and never t
     await clear();
     const startMs = clock.nowMs;
     const announced: string[] = [];
-    for (let from = 0; from < 10_150; from += 50) {
-      const fields = Array.from({ length: 50 }, (_, i) => `Series ${String(from + i).padStart(5, "0")}`);
+    // Few large announcements up to the bound, and small ones over it.
+    for (let from = 0, added = 980; from < 10_150; from += added) {
+      if (from === 9800) added = 50;
+      const fields = Array.from({ length: added }, (_, i) => `Series ${String(from + i).padStart(5, "0")}`);
       clock.nowMs++;
       const structures = fields.map((field) => ({ field, shared: "{}", settings: "{}" }));
       await store.run(announce, BASE, { process: "p", version: "1", record: "{}", structures });

@@ -52,55 +52,61 @@ function plain(segments: Segments, fromMs: number, toMs: number, closed: Closed)
 
 const exact = ({ count, min, max, percentiles }: WindowStats) => ({ count, min, max, percentiles });
 
+/** All pairs of shape and clock by one kernel. The others, which share no code with it, have each shape and each clock. */
+const pairsOf = (form: string) =>
+  Object.keys(shapes).flatMap((shape, s) =>
+    Object.keys(clocks)
+      .filter((_, c, all) => form === "wasm-simd" || (s + (form === "js" ? 1 : 0)) % all.length === c)
+      .map((clock) => ({ shape, clock })),
+  );
+
 describe.each([
   ["wasm-simd", "plain"],
   ["wasm-scalar", "packed"],
   ["js", "plain"],
 ] as const)("an index of windows, by %s, over %s segments", (form, segmentsAre) => {
-  for (const shape of Object.keys(shapes))
-    for (const clock of Object.keys(clocks))
-      test(`answers like sorted runs and brute force; values ${shape}, times ${clock}, seed ${SEED}`, () => {
-        forceKernel(form);
-        const u = uniformOf(SEED + 31 * shape.length + clock.length);
-        const segments = new Segments(0, 3000, segmentsAre === "packed" ? PackedEvents : undefined);
-        const index = new WindowIndex(LIMITS);
-        let events: Event[] = [];
-        let nowMs = 1e12;
-        let recorded = 0;
-        let indexed = 0;
-        let queries = 0;
-        for (let step = 0; step < 240; step++) {
-          for (let many = Math.floor(u() * (step % 40 === 0 ? 4000 : 200)); many > 0; many--) {
-            const { stepMs, lateMs } = clocks[clock]!(u, recorded);
-            nowMs += stepMs;
-            const value = Math.fround(shapes[shape]!(u, recorded++));
-            segments.append(nowMs - lateMs, value);
-            events.push({ t: nowMs - lateMs, value });
-          }
-          if (step % 20 === 19) {
-            if (segments.openCount > 256) segments.close();
-            if (segments.dropBefore(nowMs - RETENTION_MS)) index.release();
-            events = events.filter(({ t }) => t >= nowMs - RETENTION_MS);
-          }
-          const ends = [u(), u() ** 4].map((share) => Math.floor(nowMs - RETENTION_MS * share));
-          const [fromMs, toMs] =
-            step % 5 === 0 ? [nowMs - RETENTION_MS, nowMs] : [Math.min(...ends), Math.max(...ends)];
-          const closed = step % 3 === 0 ? "both" : "right";
-          const fold = index.fold(segments.list, segments.version, fromMs, toMs, closed, 1e9);
-          queries++;
-          if (!fold) continue;
-          indexed++;
-          const answer = answerOf(fold, step);
-          const runs = answerOf(plain(segments, fromMs, toMs, closed), step);
-          expect(exact(answer)).toEqual(exact(runs));
-          expectAlike(answer, runs);
-          if (step % 4 > 0) continue;
-          const values = inside(events, fromMs, toMs, closed);
-          const method = METHODS[step % METHODS.length]!;
-          expectStats(answer, values, { percentiles: PERCENTILES, method, ddof: step % 2, nan: "ignore" });
+  for (const { shape, clock } of pairsOf(form))
+    test(`answers like sorted runs and brute force; values ${shape}, times ${clock}, seed ${SEED}`, () => {
+      forceKernel(form);
+      const u = uniformOf(SEED + 31 * shape.length + clock.length);
+      const segments = new Segments(0, 3000, segmentsAre === "packed" ? PackedEvents : undefined);
+      const index = new WindowIndex(LIMITS);
+      let events: Event[] = [];
+      let nowMs = 1e12;
+      let recorded = 0;
+      let indexed = 0;
+      let queries = 0;
+      for (let step = 0; step < 240; step++) {
+        for (let many = Math.floor(u() * (step % 40 === 0 ? 4000 : 200)); many > 0; many--) {
+          const { stepMs, lateMs } = clocks[clock]!(u, recorded);
+          nowMs += stepMs;
+          const value = Math.fround(shapes[shape]!(u, recorded++));
+          segments.append(nowMs - lateMs, value);
+          events.push({ t: nowMs - lateMs, value });
         }
-        expect(indexed).toBeGreaterThan(clock === "late once" ? 50 : queries / 2);
-      });
+        if (step % 20 === 19) {
+          if (segments.openCount > 256) segments.close();
+          if (segments.dropBefore(nowMs - RETENTION_MS)) index.release();
+          events = events.filter(({ t }) => t >= nowMs - RETENTION_MS);
+        }
+        const ends = [u(), u() ** 4].map((share) => Math.floor(nowMs - RETENTION_MS * share));
+        const [fromMs, toMs] = step % 5 === 0 ? [nowMs - RETENTION_MS, nowMs] : [Math.min(...ends), Math.max(...ends)];
+        const closed = step % 3 === 0 ? "both" : "right";
+        const fold = index.fold(segments.list, segments.version, fromMs, toMs, closed, 1e9);
+        queries++;
+        if (!fold) continue;
+        indexed++;
+        const answer = answerOf(fold, step);
+        const runs = answerOf(plain(segments, fromMs, toMs, closed), step);
+        expect(exact(answer)).toEqual(exact(runs));
+        expectAlike(answer, runs);
+        if (step % 11 > 0) continue;
+        const values = inside(events, fromMs, toMs, closed);
+        const method = METHODS[step % METHODS.length]!;
+        expectStats(answer, values, { percentiles: PERCENTILES, method, ddof: step % 2, nan: "ignore" });
+      }
+      expect(indexed).toBeGreaterThan(clock === "late once" ? 50 : queries / 2);
+    });
 });
 
 describe("an index", () => {

@@ -84,18 +84,5 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       await two.reset("a");
       expect(await two.take("a", { cost: 6 })).toMatchObject({ allowed: true });
     });
-
-    test("at most 1024 reservations are open at a time", async () => {
-      const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], {
-        ...opened.modes,
-        name: "wide",
-      });
-      for (let left = 1024; left > 0; left -= 64) {
-        const some = await Promise.all(Array.from({ length: 64 }, () => wide.reserve("a", { cost: 1, lease: "1m" })));
-        expect(some).not.toContain(null);
-      }
-      await expect(wide.reserve("a", { cost: 1, lease: "1m" })).rejects.toMatchObject({ code: "OVERLOADED" });
-      expect(await wide.peek("a")).toMatchObject({ remaining: 2000 - 1024 });
-    });
   });
 }
