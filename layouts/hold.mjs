@@ -47,7 +47,7 @@ export const records = {
   ANSWER: [
     ["isReleased", "u8", "is_released"],
     ["isAlone", "u8", "is_alone"],
-    ["trials", "u16"],
+    ["begunTrials", "u16", "begun"],
     ["nextMs", "f64", "next_ms"],
   ],
   // The state follows.

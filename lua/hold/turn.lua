@@ -17,7 +17,7 @@
 -- @include hold/read-state
 local function turn_functions(key, text, now, process)
   local trials, count, used, first_end, last_end, last, holds, places = 0, 0, 0, 0, 0, 0, "", ""
-  local granted, grants_of, others, is_changed = "", {}, {}, false
+  local granted, grants_of, others, begun, is_changed = "", {}, {}, 0, false
   if text then
     local holds_end
     trials, count, used, first_end, last_end, last, holds_end = read_state(key, text)
@@ -58,7 +58,7 @@ local function turn_functions(key, text, now, process)
     if is_own then
       granted = granted .. struct.pack(GRANTED, last) .. token
     else
-      trials = trials + 1
+      trials, begun = trials + 1, begun + 1
       tell(token)
     end
   end
@@ -155,7 +155,7 @@ local function turn_functions(key, text, now, process)
     end
     local next_ms = trials > 0 and AFTER_TRIAL_MS or count > 0 and math.max(1, first_end - now + 1) or 0
     local is_alone = places == "" and count <= 1
-    return struct.pack(ANSWER, is_released and 1 or 0, is_alone and 1 or 0, trials, next_ms) .. granted
+    return struct.pack(ANSWER, is_released and 1 or 0, is_alone and 1 or 0, begun, next_ms) .. granted
   end
 
   return serve, ask, remove, save

@@ -202,7 +202,6 @@ class Waiters {
     });
     this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
     this.#accept(answer, sentAtMs, replicas);
-    if (answer.trials > 0) this.#lookAfterTrials();
     this.#proceed();
     return answer.isReleased;
   }
@@ -311,7 +310,8 @@ class Waiters {
   }
 
   /** Passes the holds, which this number of replicas have, on to their callers. */
-  #accept({ granted, isAlone }: Answer, sentAtMs: number, replicas: number): void {
+  #accept({ granted, isAlone, begunTrials }: Answer, sentAtMs: number, replicas: number): void {
+    if (begunTrials > 0) this.#lookAfterTrials();
     for (const { token, number } of granted) {
       const caller = this.#byToken.get(token);
       // Without a caller it was reported before, in another answer, or its caller has left and gives it back.

@@ -177,7 +177,7 @@ test("a dead process costs one trial, whatever the number of its waiters", async
     await ask(dead, 60);
     await ask(living, 1);
     const left = await store.run(leave, key, { process: holder, token: granted[0]!.token, number: undefined });
-    expect(left).toMatchObject({ isReleased: true, trials: 1, nextMs: AFTER_TRIAL_MS, granted: [] });
+    expect(left).toMatchObject({ isReleased: true, begunTrials: 1, nextMs: AFTER_TRIAL_MS, granted: [] });
     clock.nowMs += TRIAL_MS;
     expect((await ask(living, 1)).granted).toEqual([]);
     clock.nowMs += 1;

@@ -26,8 +26,8 @@ export interface Answer {
   isReleased: boolean;
   /** There is at most one hold, and nobody waits. */
   isAlone: boolean;
-  /** Holds of other processes that are not confirmed yet. */
-  trials: number;
+  /** Holds that this step has given to other processes, on trial. */
+  begunTrials: number;
   /** After this time a hold may have ended. 0: there is none. */
   nextMs: number;
   granted: readonly { token: string; number: number }[];
@@ -81,6 +81,7 @@ export class Turn {
   #places: Ticket[];
   #firstEndMs: number;
   #lastEndMs: number;
+  #begunTrials = 0;
   #isChanged = false;
   readonly #granted = new Map<string, number>();
   readonly #messages = new Map<string, string>();
@@ -155,12 +156,11 @@ export class Turn {
     const places = this.#places;
     if (this.#isChanged) this.#write();
     for (const [process, message] of this.#messages) this.#keys.publish(`${this.#key}:${process}`, message);
-    const trials = holds.filter((hold) => hold.isOnTrial).length;
     return {
       isReleased,
       isAlone: places.length === 0 && holds.length <= 1,
-      trials,
-      nextMs: this.#nextMs(trials),
+      begunTrials: this.#begunTrials,
+      nextMs: this.#nextMs(),
       granted: [...this.#granted].map(([token, number]) => ({ token, number })),
     };
   }
@@ -175,8 +175,8 @@ export class Turn {
     this.#keys.set(this.#key, state, sizeBytes, this.#lastEndMs + NUMBER_LIFE_MS);
   }
 
-  #nextMs(trials: number): number {
-    if (trials > 0) return AFTER_TRIAL_MS;
+  #nextMs(): number {
+    if (this.#holds.some((hold) => hold.isOnTrial)) return AFTER_TRIAL_MS;
     if (this.#holds.length === 0) return 0;
     return Math.max(1, this.#firstEndMs - this.#nowMs + 1);
   }
@@ -202,7 +202,8 @@ export class Turn {
     this.#holds.push({ token, number: this.#last, permits, endMs, isOnTrial: !isOwn });
     this.#isChanged = true;
     if (isOwn) this.#granted.set(token, this.#last);
-    else this.#tell(token, String(Number(this.#messages.get(processOf(token)) ?? 0) + 1));
+    else this.#begunTrials++;
+    if (!isOwn) this.#tell(token, String(Number(this.#messages.get(processOf(token)) ?? 0) + 1));
   }
 
   #sweep(): boolean {

@@ -1,9 +1,9 @@
 import {
+  ANSWER_BEGUN_TRIALS_AT,
   ANSWER_BYTES,
   ANSWER_IS_ALONE_AT,
   ANSWER_IS_RELEASED_AT,
   ANSWER_NEXT_MS_AT,
-  ANSWER_TRIALS_AT,
   FORMAT,
   GRANTED_BYTES,
   GRANTED_NUMBER_AT,
@@ -144,7 +144,7 @@ function answerOf(reply: Uint8Array): Answer {
   return {
     isReleased: view.getUint8(ANSWER_IS_RELEASED_AT) === 1,
     isAlone: view.getUint8(ANSWER_IS_ALONE_AT) === 1,
-    trials: view.getUint16(ANSWER_TRIALS_AT, true),
+    begunTrials: view.getUint16(ANSWER_BEGUN_TRIALS_AT, true),
     nextMs: view.getFloat64(ANSWER_NEXT_MS_AT, true),
     granted,
   };
