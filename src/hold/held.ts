@@ -144,7 +144,9 @@ export class HeldLock<Fence extends number | null = number> {
     } catch (error) {
       if ((error as OrielError).applied !== "unknown") throw error;
       this.#mayBeFreed = true;
-      return send();
+      return send().catch((again: OrielError) => {
+        throw again.applied === "no" ? error : again; // the first request may have released it
+      });
     }
   }
 

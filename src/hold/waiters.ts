@@ -305,7 +305,7 @@ class Waiters {
   }
 
   #pauseAfter({ nextMs }: Answer): number {
-    const longestMs = (this.#isSubscribed ? LOOK_MS : POLL_MS) * (1 - Math.random() / 5);
+    const longestMs = (this.#isSubscribed && this.#store.subscribe ? LOOK_MS : POLL_MS) * (1 - Math.random() / 5);
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
@@ -358,9 +358,13 @@ class Waiters {
   #startTimer(caller: Caller): void {
     if (!caller.isOpen) return;
     const leftMs = caller.endMs - this.#store.monotonic();
-    caller.timer = setTimeout(() => {
+    const end = () => {
       caller.isOver = true;
       if (!caller.isAsking && caller.isOpen) caller.end();
+    };
+    // After a pause of the process, answers that came in time are read before the wait ends.
+    caller.timer = setTimeout(() => {
+      caller.timer = setTimeout(end, 0);
     }, timerMs(leftMs));
   }
 

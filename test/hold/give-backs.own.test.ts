@@ -47,8 +47,8 @@ test("an attempt that all servers have answered with no is not released", async 
   await vi.advanceTimersByTimeAsync(6000);
   expect(await waits).toBeNull();
   for (const { sent } of links) {
-    expect(sent.acquire).toBeGreaterThan(50);
-    expect(sent.release).toBeUndefined();
+    expect(sent.take).toBeGreaterThan(50);
+    expect(sent.leave).toBeUndefined();
   }
   await held.release();
 });
@@ -65,10 +65,10 @@ test.each(["unanswered", "refused"] as const)(
     const waits = new QuorumLock(stores, "nightly").tryLock({ wait: "20s" });
     await vi.advanceTimersByTimeAsync(21_000);
     await waits;
-    const { acquire, release = 0 } = links[2]!.sent;
-    expect(acquire).toBeGreaterThan(200);
+    const { take, leave = 0 } = links[2]!.sent;
+    expect(take).toBeGreaterThan(200);
     // A request that was refused before it was sent is not released.
-    expect(release).toBeLessThanOrEqual(fault === "refused" ? 0 : 21_000 / 200 + 1);
+    expect(leave).toBeLessThanOrEqual(fault === "refused" ? 0 : 21_000 / 200 + 1);
     links[2]!.fault = "none";
     await vi.advanceTimersByTimeAsync(400);
     expect((await new QuorumLock([servers[2]!, memoryStore()], "nightly").tryLock())?.leftMs).toBeGreaterThan(0);
