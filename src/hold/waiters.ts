@@ -44,6 +44,10 @@ type LeavingHold = Pick<Grant, "store" | "key" | "token"> & Partial<Pick<Grant, 
 const MAX_TICKETS = 64;
 /** Without a subscription a waiter asks this often. */
 const POLL_MS = 100;
+/** The same, until its subscription is known to work. */
+const UNSURE_MS = 1000;
+/** A timer that is later than this was delayed by work of this process. */
+const LATE_MS = 5;
 /** A lost message costs a waiter at most this time. */
 const LOOK_MS = 16_000;
 /** Longest pause after a temporary failure. The shortest is half of it. */
@@ -196,10 +200,13 @@ class Waiters {
     const number = isAlone && this.#callers.size === 0 ? its : undefined;
     const replicas = mostReplicas(this.#callers);
     const input = { process: this.#process, token, number };
-    const answer = await this.#store.run(leave, this.#key, input, runOptions(replicas)).catch((error) => {
+    let answer: Answer;
+    try {
+      answer = await this.#store.run(leave, this.#key, input, runOptions(replicas));
+    } catch (error) {
       this.#want(Number.POSITIVE_INFINITY); // it may have granted holds
       throw error;
-    });
+    }
     this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
     this.#accept(answer, sentAtMs, replicas);
     this.#proceed();
@@ -305,7 +312,8 @@ class Waiters {
   }
 
   #pauseAfter({ nextMs }: Answer): number {
-    const longestMs = (this.#isSubscribed && this.#store.subscribe ? LOOK_MS : POLL_MS) * (1 - Math.random() / 5);
+    const { subscribe } = this.#store;
+    const longestMs = (subscribe ? (this.#isSubscribed ? LOOK_MS : UNSURE_MS) : POLL_MS) * (1 - Math.random() / 5);
     return nextMs === 0 ? POLL_MS : Math.min(nextMs, longestMs);
   }
 
@@ -362,9 +370,10 @@ class Waiters {
       caller.isOver = true;
       if (!caller.isAsking && caller.isOpen) caller.end();
     };
-    // After a pause of the process, answers that came in time are read before the wait ends.
     caller.timer = setTimeout(() => {
-      caller.timer = setTimeout(end, 0);
+      // After a pause of the process, answers that came in time are read before the wait ends.
+      if (this.#store.monotonic() > caller.endMs + LATE_MS) caller.timer = setTimeout(end, 0);
+      else end();
     }, timerMs(leftMs));
   }
 

@@ -199,11 +199,11 @@ test("a freed lock is on trial for 150 ms for the first waiter; a waiter that gi
     { granted: [], nextMs: 1001 },
     { granted: [], nextMs: 1001 },
   ]);
-  expect(await free(holder)).toMatchObject({ isReleased: true, trials: 1, granted: [] });
+  expect(await free(holder)).toMatchObject({ isReleased: true, begunTrials: 1, granted: [] });
   await pass(0);
   expect(called).toEqual(["a 1"]);
   expect([await ask(late, false), await ask(b)]).toMatchObject([{ granted: [] }, { granted: [] }]);
-  expect(await free(a)).toMatchObject({ isReleased: true, trials: 1, granted: [] });
+  expect(await free(a)).toMatchObject({ isReleased: true, begunTrials: 1, granted: [] });
   await pass(0);
   expect(called).toEqual(["a 1", "b 1"]);
   expect((await ask(late, false)).granted).toEqual([]);
