@@ -17,7 +17,7 @@ describe("on a stepped clock", () => {
   let aheadMs = 0;
   let random: Random;
   let server: ReturnType<typeof memoryStore>;
-  /** Who asked, as the requests arrived at the server, and how many had when the places were lost. */
+  /** The one that asked, as the requests arrived at the server, and how many had when the places were lost. */
   let arrivals: string[];
   let arrivalsBeforeLoss: number;
   beforeEach(() => {

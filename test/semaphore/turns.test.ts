@@ -88,7 +88,7 @@ test.each([
     await Promise.all(callers);
     expect(most).toBe(3);
     const ms = performance.now() - startMs;
-    // On one server a request comes from a caller that arrives, or that was told of its permit, and from a look after 150 ms.
+    // On one server a request comes from a caller that arrives, or that has the message of its permit, and from a look after 150 ms.
     // On several a release wakes one caller of each process, which guesses three times, and the first of a process asks again at times.
     const bound =
       one.servers === 1
