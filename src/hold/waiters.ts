@@ -167,6 +167,8 @@ class Waiters {
   #untimed: Caller[] = [];
   #tokens = 0;
   #isAsking = false;
+  /** True from a failure until it is time to ask again. */
+  #isPaused = false;
   /** False until the subscription is known to work: a user may not subscribe. */
   #isSubscribed = false;
   /** Ask for this number of the first callers. */
@@ -221,6 +223,7 @@ class Waiters {
 
   #want(callers: number): void {
     this.#wanted += callers;
+    this.#isPaused = false;
     this.#proceed();
   }
 
@@ -231,6 +234,7 @@ class Waiters {
       this.#becomeIdle();
       return;
     }
+    if (this.#isPaused) return;
     const due: Caller[] = [];
     let i = 0;
     for (const caller of this.#callers) {
@@ -287,6 +291,7 @@ class Waiters {
     } catch (cause) {
       failure = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "hold/take failed", { cause });
       for (const caller of callers) caller.mayHave ||= failure.applied !== "no";
+      this.#isPaused = mayWait;
     }
     const isOver = (caller: Caller) => caller.isOver || store.monotonic() >= caller.endMs;
     for (const caller of callers) {
@@ -398,6 +403,7 @@ class Waiters {
   /** Ends the subscription after a while, and forgets the name. */
   #becomeIdle(): void {
     clearTimeout(this.#timer);
+    this.#isPaused = false;
     if (this.#byToken.size > 0) return;
     if (!this.#unsubscribe) {
       const { waiters } = namesOf(this.#store);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type MemoryStore, memoryStore, OrielError } from "../../src/entries/index.ts";
+import { Lock, type MemoryStore, memoryStore, OrielError } from "../../src/entries/index.ts";
 import { QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
 import type { Store } from "../../src/store/contract.ts";
 
@@ -89,3 +89,23 @@ test("the release of an extended hold is retried for as long as the extension ma
   await vi.advanceTimersByTimeAsync(400);
   expect(await new Semaphore(server!, "exports", { limit: 1 }).tryAcquire()).not.toBeNull();
 });
+
+test.each(["unanswered", "refused"] as const)(
+  "a waiter asks a server whose requests are %s every 50 to 100 ms",
+  async (fault) => {
+    const [server] = serversOf(1);
+    const held = (await new Lock(server!, "nightly").tryLock({ lease: "1h" }))!;
+    const link = linkTo(server!);
+    link.fault = fault;
+    const waits = new Lock(link.store, "nightly").tryLock({ wait: "5s" });
+    const refused = expect(waits).rejects.toMatchObject({ transient: true });
+    await vi.advanceTimersByTimeAsync(6000);
+    await refused;
+    expect(link.sent.take).toBeGreaterThanOrEqual(49);
+    expect(link.sent.take).toBeLessThanOrEqual(101);
+    link.fault = "none";
+    await held.release();
+    await vi.advanceTimersByTimeAsync(400);
+    expect(await new Lock(server!, "nightly").tryLock()).not.toBeNull();
+  },
+);
