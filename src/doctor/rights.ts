@@ -21,7 +21,7 @@ export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
   "unlock:semaphore:": "Semaphore of several servers",
 };
 /** The structures with the option `replicas`. */
-const REPLICATED = ["Series", "Counters", "DelayQueue"];
+const REPLICATED = ["Series", "Lock", "ReadWriteLock", "Semaphore", "Counters", "DelayQueue"];
 
 /** A key of each family. */
 export function keysOf(prefix: string, tag: string): string[] {

@@ -147,7 +147,7 @@ const WITHOUT: [rule: string, findings: object, name: CheckName, text: RegExp, a
     "+wait",
     { functions: "note", rights: "note" },
     "rights",
-    /^without WAIT, calls of Series, Counters and DelayQueue with the option replicas fail$/,
+    /^without WAIT, calls of Series, Lock, ReadWriteLock, Semaphore, Counters and DelayQueue with the option replicas fail$/,
     "+wait",
   ],
   [
