@@ -17,7 +17,8 @@ defaults.deadlineMs = 20_000;
 
 // .ci/run has 20 minutes. On a machine that needs more, the tests that have not begun by then are counted as skipped.
 const lastStartMs = Number(process.env.ORIEL_LAST_START_MS ?? Number.POSITIVE_INFINITY);
-beforeEach(({ skip }) => skip(Date.now() > lastStartMs, "the time of this run is over"));
+const { now } = Date; // tests set another time
+beforeEach(({ skip }) => skip(now() > lastStartMs, "the time of this run is over"));
 
 afterEach(endTest);
 afterAll(endFile);
