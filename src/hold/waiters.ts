@@ -190,8 +190,10 @@ class Waiters {
     if (request.waitMs === 0) void this.#tryOnce(caller);
     else {
       this.#callers.add(caller);
-      this.#untimed.push(caller);
       this.#proceed();
+      // Most are granted by their first request, and need no timer.
+      if (caller.isAsking) this.#untimed.push(caller);
+      else this.#startTimer(caller);
     }
     return caller.outcome.promise;
   }

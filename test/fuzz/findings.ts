@@ -56,6 +56,8 @@ export class Findings {
       return;
     }
     const { code, message } = error;
+    // A key may say that others hold the lock or the permits.
+    if (code === "DEADLINE" && /not free within|free within|others held/.test(message)) return;
     if (isTransient(code)) this.add(`${place} rejects with ${code}: ${plain(message, name)}`, what);
     if (code !== "CORRUPT") return;
     const named = {
