@@ -87,7 +87,7 @@ const MADE: Made[] = [
     ] as const satisfies [string, StructureName, Made["make"]][]
   ).map(([kind, matrix, make]) => ({
     ...{ kind, matrix, make },
-    values: { watchdogLease: ["5s"] },
+    values: { watchdogLease: ["5s"], ...(kind !== "QuorumLock" && { replicas: [0] }) },
   })),
   ...(
     [
@@ -100,7 +100,7 @@ const MADE: Made[] = [
     ] as [string, StructureName, Made["make"]][]
   ).map(([kind, matrix, make]) => ({
     ...{ kind, matrix, make },
-    values: { limit: [5], watchdogLease: ["5s"] },
+    values: { limit: [5], watchdogLease: ["5s"], replicas: [0] },
   })),
   {
     kind: "Breaker",
