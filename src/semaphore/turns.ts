@@ -5,10 +5,6 @@ import type { HoldRequest } from "../hold/lock-calls.ts";
 import type { Member } from "./member.ts";
 import type { Attempt, MemberHold } from "./member-hold.ts";
 
-/** Without notices a waiter tries this often. */
-const POLL_MS = 100;
-/** A lost notice costs at most this time. */
-const LOST_NOTICE_MS = 1000;
 /** Callers that ask several servers at once may all get a minority. Pauses of different lengths let one of them win. */
 const SPLIT_MS = 50;
 /** A release by another process wakes every process. After a refusal each tries again no sooner than this. */
@@ -29,12 +25,12 @@ interface Caller {
 }
 
 /**
- * The callers of this process that wait for one lock or semaphore, in order of arrival. Processes have no order among them.
- * If callers may want different numbers of permits, or there is one holder at a time, only the first caller tries, until it is
+ * The callers of this process that wait for one lock or semaphore of several servers, in order of arrival. Processes have no
+ * order among them. If callers may want different numbers of permits, or there is one holder at a time, only the first caller tries, until it is
  * served or gives up. Callers that all want one permit may try together.
  *
  *   a caller arrives, and nobody waits   │ it tries
- *   refused                              │ it waits. The first that waits tries again when the refusal says, or after a pause
+ *   refused                              │ it waits. The first that waits tries again after a pause
  *   acquired                             │ the next one tries too, if there may be more permits
  *   released by this process             │ the first that waits tries at once
  *   released by another process          │ the same, but not within 5 ms of its last refusal
@@ -122,7 +118,7 @@ export class Turns {
       this.#subscribe();
       // A release that came during the attempt may have been too late for it.
       if (own !== this.#ownReleases) pauseMs = 0;
-      else pauseMs = others !== this.#otherReleases ? MIN_PAUSE_MS : this.#pauseMs(outcome);
+      else pauseMs = others !== this.#otherReleases ? MIN_PAUSE_MS : this.#pauseMs();
     }
   }
 
@@ -154,12 +150,8 @@ export class Turns {
     caller.notice.resolve();
   }
 
-  #pauseMs(outcome?: Attempt): number {
-    const jitter = 0.5 + Math.random();
-    if (this.#members.length > 1) return SPLIT_MS * jitter;
-    if (!outcome || "error" in outcome) return (POLL_MS * jitter) / 2;
-    const [refusal = { retryInMs: 1 }] = "refusals" in outcome ? outcome.refusals : [];
-    return Math.min(refusal.retryInMs, this.#unsubscribe ? LOST_NOTICE_MS * jitter : POLL_MS);
+  #pauseMs(): number {
+    return SPLIT_MS * (0.5 + Math.random());
   }
 
   #onRelease(): void {
