@@ -26,7 +26,7 @@
 -- @include queue/bury-corrupt
 local keys_per_step = 2
 local arguments_per_step = 7
-local LOOK_AROUND_EVERY_MS = 13
+local LOOK_AROUND_EVERY_MS = 61
 
 -- The status of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
 -- known to have done it.
@@ -221,6 +221,11 @@ local function claim_due(times, messages, levels, limit, now, until_ms, claims)
   end
 end
 
+-- When the first message is due or the first claim lapses; +inf if there is none.
+local function next_of(times, levels)
+  return math.min(head_of(times, levels), first_ms_of(times, CLAIMED))
+end
+
 local function claim_all(times, messages, levels, limit, now, until_ms, claims)
   local lapsed = first_of(times, CLAIMED, now, limit)
   local half = math.min(#lapsed, 2 * math.ceil(limit / 2))
@@ -253,15 +258,17 @@ local function step(k, a, now)
   end
   if #others > 0 then statuses = statuses .. keep_others(times, messages, others, levels, now) end
 
-  if limit > 0 then claim_all(times, messages, levels, limit, now, until_ms, claims) end
+  local next_ms = is_paused and math.huge or next_of(times, levels)
+  if limit > 0 and (next_ms <= now or now % LOOK_AROUND_EVERY_MS == 0) then
+    claim_all(times, messages, levels, limit, now, until_ms, claims)
+  end
   if #claims.gone > 0 then redis.call("ZREM", times, spread(claims.gone)) end
   if #claims.moved > 0 then redis.call("ZADD", times, spread(claims.moved)) end
 
-  local next_ms = math.huge
   if claims.count > 0 and claims.count == limit then
     next_ms = now
-  elseif not is_paused then
-    next_ms = math.min(head_of(times, levels), first_ms_of(times, CLAIMED))
+  elseif (next_ms <= now or claims.count > 0) and not is_paused then
+    next_ms = next_of(times, levels)
   end
   local listed = claims.parts
   if #claims.died > 0 then

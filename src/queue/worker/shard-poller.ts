@@ -10,7 +10,9 @@ import type { Claim, ExhaustedMessage, SettleAndClaimResult, Settlement, SettleS
 /** Maximum settlements and claims of one step. Such a step occupies the server for about 5 ms. */
 export const MAX_PER_REQUEST = 256;
 /** Checks the shard about this often even without a hint, because hints can be lost. */
-const SAFETY_MS = 5000;
+const SAFETY_MS = 7500;
+/** The same where the server sends no hints. */
+const HINTLESS_MS = 5000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2000;
 /** Workers that find no message wait up to this long before they ask for the next one. */
@@ -46,7 +48,7 @@ interface PendingSettlement {
  * Sends settlements to one shard and claims messages from it, in one request. One request runs at a time, or two while
  * more messages are due than were claimed. A request is sent when there are settlements, or when there is room and a
  * message may be due. Each answer reports when the next message is due. A published hint announces an earlier one, and a
- * safety check runs every 5 s. It does not poll at short intervals.
+ * safety check runs every 7.5 s, and every 5 s where there are no hints. It does not poll at short intervals.
  */
 export class ShardPoller {
   readonly #options: ShardPollerOptions;
@@ -215,7 +217,8 @@ export class ShardPoller {
     else if (limit > 0) this.#herdMs = Math.min(MAX_HERD_MS, this.#herdMs * 2 || 0.5);
     this.#nextAtMs = Math.min(nextMs, this.#hintMs) - this.#aheadMs;
     if (this.#nextAtMs > hereMs) this.#nextAtMs += Math.random() * this.#herdMs;
-    this.#safetyAtMs = hereMs + SAFETY_MS * (0.8 + 0.4 * Math.random());
+    const safetyMs = this.#options.store.subscribe ? SAFETY_MS : HINTLESS_MS;
+    this.#safetyAtMs = hereMs + safetyMs * (0.8 + 0.4 * Math.random());
   }
 
   /** `message`: when a message is due, by the server's clock. Undefined: hints may have been missed. */

@@ -11,7 +11,7 @@ afterAll(() => stage.opened.close());
 
 const TIMES = "oriel:{mail:0}:times";
 const MESSAGES = "oriel:{mail:0}:messages";
-const LOOKS_EVERY_MS = 13;
+const LOOKS_EVERY_MS = 61;
 const GOOD = ["0", "1", "2"];
 
 /** An envelope as a queue writes it, with the given changes. */
