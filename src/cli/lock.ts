@@ -42,7 +42,5 @@ function fenceOf(what: string, fence: string | undefined): number | undefined {
 function stateText({ isHeld, fence, leftMs, waitingProcesses }: LockState): string {
   const waiting = `${waitingProcesses} ${waitingProcesses === 1 ? "process" : "processes"} waiting`;
   if (!isHeld) return `free · ${waiting}`;
-  const holder = fence === null ? "held by another library" : `held · fence ${fence}`;
-  const left = leftMs === Number.POSITIVE_INFINITY ? "never expires" : `lease ends in ${(leftMs / 1000).toFixed(1)} s`;
-  return `${holder} · ${left} · ${waiting}`;
+  return `held · fence ${fence} · lease ends in ${(leftMs / 1000).toFixed(1)} s · ${waiting}`;
 }

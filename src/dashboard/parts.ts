@@ -51,12 +51,11 @@ export interface BreakerPart {
 
 export interface LockPart {
   isHeld: boolean;
-  /** Null if the lock is free, or if another library holds it. */
+  /** Null if the lock is free. */
   fence: number | null;
-  /** Null if the fence is. */
+  /** Null if the lock is free. */
   heldMs: number | null;
-  /** Null if the hold never expires. */
-  leftMs: number | null;
+  leftMs: number;
   waitingProcesses: number;
   /** Of a read-write lock, whose holder is then a writer. */
   readers?: { count: number; untilMs: number };

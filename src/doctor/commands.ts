@@ -7,7 +7,6 @@ import * as journal from "../generated/scripts/journal.ts";
 import * as limiter from "../generated/scripts/limiter.ts";
 import * as lockedWindow from "../generated/scripts/locked-window.ts";
 import * as queue from "../generated/scripts/queue.ts";
-import * as semaphore from "../generated/scripts/semaphore.ts";
 import type { Script } from "../store/contract.ts";
 
 /**
@@ -40,7 +39,6 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   ZMSCORE: ["m"],
   ZRANGE: ["0", "0"],
   ZREM: ["m"],
-  ZREMRANGEBYSCORE: ["1", "0"],
   ZSCORE: ["m"],
 };
 
@@ -55,7 +53,7 @@ export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   Series: commandsIn(journal),
   Limiter: commandsIn(limiter),
   Lock: commandsIn(hold),
-  Semaphore: commandsIn({ ...hold, ...semaphore }),
+  Semaphore: commandsIn(hold),
   LockedWindow: commandsIn(lockedWindow),
   Counters: commandsIn(counter),
   DelayQueue: commandsIn(queue),

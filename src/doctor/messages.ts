@@ -5,10 +5,9 @@ import { type Check, isMissing, list, remedyOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 import { CHANNEL_FAMILIES } from "./rights.ts";
 
-const POLLS =
-  "waiters for a lock or a permit poll every 100 ms, those for a permit of several servers within 1.5 s, and a queue's worker every 5 s";
+const POLLS = "waiters for a lock or a permit poll every 100 ms, and a queue's worker every 5 s";
 const WITHOUT =
-  "a waiter for a lock or a permit asks when the lease ends, at most after 16 s, one for a permit of several servers within 1.5 s, and a queue's worker every 5 s";
+  "a waiter for a lock or a permit asks when the lease ends, at most after 16 s, and a queue's worker every 5 s";
 const name = "messages";
 
 /** Sends a message to itself on a channel of each family. `another` opens the subscriber's connection. */

@@ -4,28 +4,24 @@ import { AFTER_KEY, COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
 import { refusedScripting } from "./scripts.ts";
 
-/** The beginnings of all keys that oriel writes, before the store's prefix, and the structures with such keys. */
-export const KEY_FAMILIES: Readonly<Record<string, readonly string[]>> = {
-  "": [
-    ...["Series", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "LockedWindow"],
-    ...["Counters", "DelayQueue", "Breaker", "FleetMetrics"],
-  ],
-  "semaphore:": ["Semaphore of several servers"],
-};
+/** The structures with keys that begin with the store's prefix. */
+const PREFIXED = [
+  ...["Series", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "LockedWindow"],
+  ...["Counters", "DelayQueue", "Breaker", "FleetMetrics"],
+];
 /** The beginning of the keys of a LockedWindow, which have no store's prefix. */
-export const LOCKED_WINDOWS = "sw_counter_bytes:";
+const LOCKED_WINDOWS = "sw_counter_bytes:";
 /** The beginnings of all channels, and the structure that waits on them. */
 export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
   "": "Lock or Semaphore",
   "due:": "DelayQueue",
-  "unlock:semaphore:": "Semaphore of several servers",
 };
 /** The structures with the option `replicas`. */
 const REPLICATED = ["Series", "Lock", "ReadWriteLock", "Semaphore", "Counters", "DelayQueue"];
 
-/** A key of each family. */
+/** A key of each beginning that keys have. */
 export function keysOf(prefix: string, tag: string): string[] {
-  return [...Object.keys(KEY_FAMILIES).map((family) => `${family}${prefix}{${tag}}`), `${LOCKED_WINDOWS}{${tag}}`];
+  return [`${prefix}{${tag}}`, `${LOCKED_WINDOWS}{${tag}}`];
 }
 
 /** How long a probe's key lives if it cannot be deleted. */
@@ -88,7 +84,7 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
  */
 async function refusedKeys(asker: Asker, prefix: string, tag: string): Promise<Map<string, readonly string[]>> {
   const refused = new Map<string, readonly string[]>();
-  const structures = [...Object.values(KEY_FAMILIES), ["LockedWindow"]];
+  const structures = [PREFIXED, ["LockedWindow"]];
   for (const [i, key] of keysOf(prefix, tag).entries()) {
     const read = await asker.ask("EXISTS", key);
     const written = await asker.ask("SET", key, "0", "XX", "PX", String(KEY_LIFE_MS));

@@ -2,7 +2,7 @@ import { processOf } from "../hold/steps/state.ts";
 import { type Looked, look } from "../hold/steps/steps.ts";
 import type { Store } from "../store/contract.ts";
 
-/** The key of the state of a `Lock` or `QuorumLock`. */
+/** The key of the state of a `Lock`. */
 export function lockKeyOf(store: Store, name: string): string {
   return `${store.keyOf(name)}:lock`;
 }

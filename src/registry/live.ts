@@ -7,7 +7,6 @@ export type StructureKind =
   | "ReadWriteLock"
   | "Semaphore"
   | "MultiSemaphore"
-  | "QuorumLock"
   | "Counters"
   | "DrainService"
   | "DelayQueue"

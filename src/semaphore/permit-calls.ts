@@ -1,23 +1,31 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, OrielError, wholeNumber } from "../errors.ts";
 import { HeldLock } from "../hold/held.ts";
-import { whileHeld } from "../hold/lock-calls.ts";
-import { checkOptions, leaseMsOf, waitMsOf } from "../hold/lock-options.ts";
+import { type HoldRequest, whileHeld } from "../hold/lock-calls.ts";
+import { checkOptions, leaseMsOf, replicasOf, waitMsOf } from "../hold/lock-options.ts";
 import { StoreHold } from "../hold/store-hold.ts";
-import { takeHold, type WaitRequest } from "../hold/waiters.ts";
-import type { Place } from "../place.ts";
+import { takeHold } from "../hold/waiters.ts";
+import { type Place, placeOf } from "../place.ts";
 import { register } from "../registry/register.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import { type Member, permitMember } from "./member.ts";
-import { type Attempt, type Held, MemberHold } from "./member-hold.ts";
-import { Numbers } from "./numbers.ts";
-import { permitsOf, type SemaphoreOptions, semaphoreSettings } from "./options.ts";
 import { semaphoreKeyOf } from "./permits-in-use.ts";
-import { placeOfStores } from "./stores.ts";
-import { Turns } from "./turns.ts";
+
+/** More would make one step long, during which Redis serves no one else. */
+const MAX_PERMITS = 1000;
+const MAX_LIMIT = 1_000_000;
+
+/** Options of `Semaphore` and `MultiSemaphore`. */
+export interface SemaphoreOptions {
+  /** The number of permits, 1 to 1 000 000. A process with a lower limit only waits longer. */
+  limit: number;
+  /** Lease of a permit that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
+  watchdogLease?: Duration | undefined;
+  /** As in `LockOptions`. Default 0. */
+  replicas?: number | undefined;
+}
 
 /** Options of `tryAcquire` of a semaphore. */
-export interface TryAcquireOptions {
+export interface TryPermitOptions {
   /** Longest time of the hold, 10 to 2147483647 ms. Default: a watchdog renews it until it is released. */
   lease?: Duration | undefined;
   /** Ends the wait. The call rejects with its reason. */
@@ -25,7 +33,7 @@ export interface TryAcquireOptions {
 }
 
 /** Options of `acquire` of a semaphore, which waits for permits. */
-export interface AcquireOptions extends TryAcquireOptions {
+export interface PermitOptions extends TryPermitOptions {
   /** How long to wait, at most 2147483647 ms. Default 10 s. */
   wait?: Duration | undefined;
 }
@@ -33,56 +41,71 @@ export interface AcquireOptions extends TryAcquireOptions {
 /** A hold of one or more permits of a semaphore. Its `fence` is null, because several holders work at once. */
 export type Permit = HeldLock<null>;
 
-/** One call of redis-semaphore for a hold of `permits` permits. */
-type Library = (permits: number, ...call: Parameters<Held["library"]>) => ReturnType<Held["library"]>;
-
 const DEFAULT_WAIT = "10s";
-/** Of one attempt to get permits of several servers. */
-const MAX_GUESSES = 3;
 
-/** The calls of a semaphore on one store, or on several that decide by majority. */
+interface SemaphoreSettings {
+  limit: number;
+  watchdogLeaseMs: number;
+  replicas: number;
+}
+
+/** Throws ARGUMENT for a wrong option, and for one that is not `known`. */
+export function semaphoreSettings(options: SemaphoreOptions, known: readonly string[]): SemaphoreSettings {
+  checkOptions(options, known);
+  const { limit, watchdogLease = "30s", replicas = 0 } = options;
+  return {
+    limit: wholeNumber("limit", limit, 1, MAX_LIMIT),
+    watchdogLeaseMs: leaseMsOf("watchdogLease", watchdogLease),
+    replicas: replicasOf(replicas),
+  };
+}
+
+/** The calls of a semaphore, around its own way to get a hold. */
 export class PermitCalls {
   readonly limit: number;
   readonly #at: Place;
-  readonly #stores: readonly Store[];
-  readonly #name: string;
   readonly #watchdogLeaseMs: number;
-  readonly #replicas: number;
-  readonly #library: Library;
-  /** Undefined on one store. */
-  readonly #turns: Turns | undefined;
-  readonly #waiter = crypto.randomUUID();
+  readonly #hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>;
 
+  /** `hold` gets the name of the hold in messages. */
   constructor(
-    structure: "Semaphore" | "MultiSemaphore",
-    store: Store | readonly Store[],
-    name: string,
-    options: SemaphoreOptions,
-    library: Library,
+    at: Place,
+    { limit, watchdogLeaseMs }: SemaphoreSettings,
+    hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>,
   ) {
-    this.#stores = Array.isArray(store) ? store : [store as Store];
-    this.#name = name;
-    this.#at = placeOfStores(structure, this.#stores, name, 1);
-    const { limit, watchdogLeaseMs, replicas } = this.#at.checked(undefined, () =>
-      semaphoreSettings(options, this.#stores.length),
-    );
     this.limit = limit;
+    this.#at = at;
     this.#watchdogLeaseMs = watchdogLeaseMs;
-    this.#replicas = replicas;
-    for (const each of this.#stores) register(each, structure, name, this, { limit }, { servers: this.#stores.length });
-    this.#library = library;
-    if (this.#stores.length > 1)
-      this.#turns = new Turns(this.#membersFor([0]), limit === 1, structure === "MultiSemaphore");
+    this.#hold = hold;
   }
 
-  tryAcquire(permits: number, options: TryAcquireOptions): Promise<Permit | null> {
-    return this.#at.run("tryAcquire", () => {
-      checkOptions(options, ["lease", "signal"]);
-      return this.#hold(permitsOf(permits, this.limit), options, 0);
+  /** The calls of `instance`, a semaphore on one store. Throws ARGUMENT. */
+  static on(
+    store: Store,
+    structure: "Semaphore" | "MultiSemaphore",
+    name: string,
+    instance: object,
+    options: SemaphoreOptions,
+  ): PermitCalls {
+    const at = placeOf(structure, store, name);
+    const settings = at.checked(undefined, () => semaphoreSettings(options, ["limit", "watchdogLease", "replicas"]));
+    const { limit, replicas } = settings;
+    register(store, structure, name, instance, { limit });
+    const key = semaphoreKeyOf(store, name);
+    return new PermitCalls(at, settings, async (permits, { isWatched, ...request }, what) => {
+      const grant = await takeHold(store, key, { ...request, permits, limit, replicas });
+      return grant && new HeldLock(new StoreHold(grant, null, what), isWatched, at);
     });
   }
 
-  acquire(permits: number, options: AcquireOptions): Promise<Permit> {
+  tryAcquire(permits: number, options: TryPermitOptions): Promise<Permit | null> {
+    return this.#at.run("tryAcquire", () => {
+      checkOptions(options, ["lease", "signal"]);
+      return this.#permit(permits, options, 0);
+    });
+  }
+
+  acquire(permits: number, options: PermitOptions): Promise<Permit> {
     return this.#at.run("acquire", () => this.#acquire(permits, options));
   }
 
@@ -90,7 +113,7 @@ export class PermitCalls {
     operation: string,
     permits: number,
     fn: (permit: Permit) => T | Promise<T>,
-    options: AcquireOptions,
+    options: PermitOptions,
   ): Promise<T> {
     const permit = await this.#at.run(operation, () => {
       if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
@@ -99,60 +122,24 @@ export class PermitCalls {
     return whileHeld(permit, fn, this.#at, operation);
   }
 
-  async #acquire(permits: number, options: AcquireOptions): Promise<Permit> {
+  async #acquire(permits: number, options: PermitOptions): Promise<Permit> {
     checkOptions(options, ["wait", "lease", "signal"]);
     const waitMs = waitMsOf(options.wait ?? DEFAULT_WAIT);
-    const permit = await this.#hold(permitsOf(permits, this.limit), options, waitMs);
+    const permit = await this.#permit(permits, options, waitMs);
     if (permit) return permit;
     const free = permits === 1 ? "no permit was" : `no ${permits} permits were`;
     const text = `${free} free within ${waitMs} ms (limit ${this.limit})`;
     throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
   }
 
-  async #hold(permits: number, { lease, signal }: TryAcquireOptions, waitMs: number): Promise<Permit | null> {
+  async #permit(permits: number, { lease, signal }: TryPermitOptions, waitMs: number): Promise<Permit | null> {
+    wholeNumber("permits", permits, 1, MAX_PERMITS);
+    // It could never be acquired.
+    if (permits > this.limit) throw argumentError("permits", permits, `at most the limit, ${this.limit}`);
     const isWatched = lease === undefined;
     const leaseMs = isWatched ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
     signal?.throwIfAborted();
-    const request = { leaseMs, waitMs, signal, isWatched };
-    const [store] = this.#stores as [Store];
-    const hold =
-      this.#turns === undefined
-        ? await this.#holdOfOne(store, permits, request)
-        : await this.#turns.hold(request, () => this.#numberedAttempt(permits, leaseMs));
-    return hold && new HeldLock(hold, isWatched, this.#at);
-  }
-
-  async #holdOfOne(store: Store, permits: number, request: Pick<WaitRequest, "leaseMs" | "waitMs" | "signal">) {
-    const key = semaphoreKeyOf(store, this.#name);
-    const grant = await takeHold(store, key, { ...request, permits, limit: this.limit, replicas: this.#replicas });
-    return grant && new StoreHold(grant, null, this.#whatOf(permits));
-  }
-
-  #whatOf(permits: number): string {
-    return `the hold of ${permits} of ${this.limit} permits`;
-  }
-
-  /** The first choice of numbers is a guess. The refusals name those in use. */
-  async #numberedAttempt(permits: number, leaseMs: number): Promise<Attempt> {
-    const choice = new Numbers(this.limit, this.#stores.length);
-    for (let guesses = 1; ; guesses++) {
-      const outcome = await MemberHold.acquire(this.#heldOf(choice.choose(permits)!), leaseMs);
-      if (!("refusals" in outcome) || guesses === MAX_GUESSES) return outcome;
-      choice.learn(outcome.refusals);
-      if (!choice.choose(permits)) return outcome;
-    }
-  }
-
-  #heldOf(numbers: readonly number[]): Held {
-    return {
-      what: this.#whatOf(numbers.length),
-      members: this.#membersFor(numbers),
-      library: (...call) => this.#library(numbers.length, ...call),
-      onReleased: () => this.#turns?.notify(),
-    };
-  }
-
-  #membersFor(numbers: readonly number[]): readonly Member[] {
-    return this.#stores.map((store) => permitMember(store, this.#name, numbers, this.#waiter));
+    const what = `the hold of ${permits} of ${this.limit} permits`;
+    return this.#hold(permits, { leaseMs, waitMs, signal, isWatched }, what);
   }
 }

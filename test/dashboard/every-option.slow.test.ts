@@ -13,15 +13,15 @@ import {
   Limiter,
   Lock,
   localDecisions,
-  memoryStore,
+  MultiSemaphore,
   prometheusText,
   ReadWriteLock,
   registerAll,
+  Semaphore,
   Series,
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
@@ -79,15 +79,10 @@ const MADE: Made[] = [
     [
       ["Lock", "lock", (store: Store, name: string, options: object) => new Lock(store, name, options)],
       ["ReadWriteLock", "readWriteLock", (store, name, options) => new ReadWriteLock(store, name, options)],
-      [
-        "QuorumLock",
-        "quorumLock",
-        (store, name, options) => new QuorumLock([store, memoryStore(), memoryStore()], name, options),
-      ],
     ] as const satisfies [string, StructureName, Made["make"]][]
   ).map(([kind, matrix, make]) => ({
     ...{ kind, matrix, make },
-    values: { watchdogLease: ["5s"], ...(kind !== "QuorumLock" && { replicas: [0] }) },
+    values: { watchdogLease: ["5s"], replicas: [0] },
   })),
   ...(
     [

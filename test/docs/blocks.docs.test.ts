@@ -59,7 +59,9 @@ describe.runIf(programs.length > 0)("a program ends without an error and prints 
     const ran = lanes[database]!.then(async () => {
       const env: Record<string, string> = {};
       if (program.code.includes("DATABASE_URL")) env.DATABASE_URL = (await postgres()).url;
-      await runsAsPrinted(program, `${(await redis()).url}/${database}`, env);
+      const { url } = await redis();
+      if (program.code.includes("REDIS_URLS")) env.REDIS_URLS = [2, 3, 4].map((other) => `${url}/${other}`).join();
+      await runsAsPrinted(program, `${url}/${database}`, env);
     });
     lanes[database] = ran.catch(() => {});
     return ran;

@@ -3,7 +3,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CheckName } from "../../src/doctor/check.ts";
 import { AFTER_KEY, COMMANDS_OF, OTHERS } from "../../src/doctor/commands.ts";
-import { CHANNEL_FAMILIES, KEY_FAMILIES, LOCKED_WINDOWS } from "../../src/doctor/rights.ts";
+import { CHANNEL_FAMILIES, keysOf } from "../../src/doctor/rights.ts";
 import { NEEDED_ARGUMENTS } from "../../src/doctor/scripts.ts";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
@@ -34,9 +34,7 @@ async function reportOfUser(...rules: string[]) {
 
 test("the doctor has the documented keys and channels, and enough arguments for each command", async () => {
   const families = (sign: string) => RULES.filter((rule) => rule.startsWith(sign)).map((rule) => rule.slice(1));
-  expect([...Object.keys(KEY_FAMILIES).map((family) => `${family}oriel:*`), `${LOCKED_WINDOWS}*`]).toEqual(
-    families("~"),
-  );
+  expect(keysOf("oriel:", "tag").map((key) => key.replace("{tag}", "*"))).toEqual(families("~"));
   expect(Object.keys(CHANNEL_FAMILIES).map((family) => `${family}oriel:*`)).toEqual(families("&"));
   // Redis checks the number of arguments before the rights.
   const inLua = sourceFiles(["lua"], [".lua"]).flatMap(({ text }) => [
@@ -76,7 +74,7 @@ test.each([
   [
     "-@sortedset",
     { rights: "degraded" },
-    /^without ZADD, ZCARD, .* and ZSCORE, calls of Semaphore, DelayQueue and Dashboard fail$/,
+    /^without ZADD, ZCARD, .* and ZSCORE, calls of DelayQueue and Dashboard fail$/,
   ],
   ["-@stream", { rights: "degraded" }, /^without XADD and XREVRANGE, calls of Dashboard fail$/],
   ["-getrange", { rights: "degraded" }, /^without GETRANGE, calls of Series, Limiter and Breaker/],
@@ -161,22 +159,22 @@ const WITHOUT: [rule: string, findings: object, name: CheckName, text: RegExp, a
     "+publish",
     { functions: "note", messages: "degraded" },
     "messages",
-    /NOPERM.*: a waiter for a lock or a permit asks .* at most after 16 s, one for a permit of several servers within 1.5 s/,
+    /NOPERM.*: a waiter for a lock or a permit asks .* at most after 16 s, and a queue's worker every 5 s/,
     "+publish",
   ],
   [
-    "&unlock:semaphore:oriel:*",
+    "&due:oriel:*",
     { functions: "note", messages: "degraded" },
     "messages",
-    /^channels unlock:semaphore:oriel:\* are forbidden. Once a Semaphore of several servers waits, all waiters of its store poll: /,
-    "&unlock:semaphore:oriel:*",
+    /^channels due:oriel:\* are forbidden. Once a DelayQueue waits, all waiters of its store poll: /,
+    "&due:oriel:*",
   ],
   [
-    "~semaphore:oriel:*",
+    "~sw_counter_bytes:*",
     { functions: "note", rights: "degraded" },
     "rights",
-    /^keys semaphore:oriel:\* are forbidden, so calls of Semaphore of several servers fail$/,
-    "~semaphore:oriel:*",
+    /^keys sw_counter_bytes:\* are forbidden, so calls of LockedWindow fail$/,
+    "~sw_counter_bytes:*",
   ],
   ["~oriel:*", { writes: "unusable", steps: "unusable" }, "writes", /NOPERM/, "~oriel:*"],
 ];

@@ -21,10 +21,11 @@ export const SUBJECTS: readonly Subject[] = [
   queue,
   lists,
 ];
-/** Exported classes that keep nothing in a store. */
+/** Exported classes that keep nothing in a store. Those for several servers run redis-semaphore's steps over clients. */
 export const WITHOUT_KEYS = [
   "DoNotRetryError",
   "OrielError",
+  ...["QuorumLock", "QuorumSemaphore"],
   ...["LeapArray", "MetricBucket", "MetricWindow", "OccupiableLeapArray", "StatisticNode", "LocalSeries"],
   ...["ClusterMetric", "ClusterParamMetric"],
   ...["RejectController", "ThrottlingController", "WarmUpController", "WarmUpThrottlingController"],

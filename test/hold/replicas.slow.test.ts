@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { Lock, memoryStore, ReadWriteLock, redisStore, type Store } from "../../src/entries/index.ts";
-import { Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { Lock, memoryStore, ReadWriteLock, redisStore, Semaphore, type Store } from "../../src/entries/index.ts";
+import { QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
 import { type ReplicatedRedis, startReplicated, untilLinked } from "../harness/servers/replicas.ts";
 import { until } from "../harness/until.ts";
 
@@ -69,7 +69,7 @@ test.each(["another", "the same"])(
 
 test("a store without replicas refuses the option, and so do semaphores of several servers", async () => {
   await expect(new Lock(memoryStore(), "l", { replicas: 1 }).tryLock()).rejects.toMatchObject({ code: "ARGUMENT" });
-  const several = [memoryStore(), memoryStore(), memoryStore()];
-  expect(() => new Semaphore(several, "s", { limit: 1, replicas: 1 })).toThrowError(/replicas/);
+  const options = { limit: 1, replicas: 1 };
+  expect(() => new QuorumSemaphore([replica, new Redis({ lazyConnect: true })], "s", options)).toThrowError(/replicas/);
   expect(() => new Lock(memoryStore(), "l", { replicas: 1.5 })).toThrowError(/replicas/);
 });

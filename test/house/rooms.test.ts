@@ -13,10 +13,7 @@ const IMPORTS: Record<string, string> = {
   ),
   "src/dashboard/page/history/lines-chart.ts": "uplot",
   ...Object.fromEntries(
-    ["library-client", "multi-semaphore", "quorum-lock", "semaphore"].map((name) => [
-      `src/semaphore/${name}.ts`,
-      "redis-semaphore",
-    ]),
+    ["quorum", "quorum-lock", "quorum-semaphore"].map((name) => [`src/semaphore/${name}.ts`, "redis-semaphore"]),
   ),
 };
 const files = sourceFiles(["src"], [".ts"]).map((file) => ({
@@ -38,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   series: ["async", "store", "kernel", "stats", "journal", "registry", "generated"],
   hold: ["async", "store", "generated"],
   lock: ["async", "store", "hold", "registry"],
-  semaphore: ["async", "store", "generated", "hold", "lock", "registry"],
+  semaphore: ["async", "store", "hold", "registry"],
   "locked-window": ["async", "store", "generated", "kernel", "stats", "hold", "lock", "registry"],
   limiter: ["async", "store", "generated", "registry"],
   http: ["limiter"],

@@ -12,7 +12,7 @@ const PASSWORD = "p@ss:w/rd%41?#[x]+&=ü planted";
 const NEXT = "planted, the next one: 100%";
 /** The rules of docs/servers.md. */
 const RULES = [
-  ...["~oriel:*", "~semaphore:oriel:*", "~sw_counter_bytes:*", "&unlock:semaphore:oriel:*", "&due:oriel:*", "&oriel:*"],
+  ...["~oriel:*", "~sw_counter_bytes:*", "&due:oriel:*", "&oriel:*"],
   ...["+@read", "+@write", "+@scripting", "+@connection", "+@pubsub", "+@transaction", "+info", "+time", "+wait"],
 ];
 

@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import {
   Breaker,
   Counters,
@@ -10,13 +11,15 @@ import {
   Lock,
   LockedWindow,
   localDecisions,
+  MultiSemaphore,
   memoryStore,
   ReadWriteLock,
   redisStore,
+  Semaphore,
   Series,
   slidingWindow,
 } from "../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
 
 export interface Structure {
   /** Options that are dimensions, null where one is left out. The suites expect the same with every value. */
@@ -31,8 +34,11 @@ export interface Structure {
 }
 
 const store = memoryStore();
+/** They never connect. */
+const clients = [0, 1, 2].map(() => new Redis({ lazyConnect: true }));
 const BOUND = "a bound of this process's memory; no step sees it";
 const ALL_ROWS = "set by tests that run in every row";
+const CLIENTS = "over clients instead of a store; semaphore/faults.slow.test.ts renews over real servers";
 const LOCAL = "acts in this process only";
 const CONFIRMED = "hold/replicas.slow.test.ts; the store counts them, whose suite runs in every row";
 
@@ -113,8 +119,13 @@ export const structures = structuresOf({
   },
   quorumLock: {
     modes: {},
-    elsewhere: { watchdogLease: "as that of a lock; faults.slow.test.ts renews over real servers" },
-    make: (options) => new QuorumLock([store, memoryStore(), memoryStore()], "l", options),
+    elsewhere: { watchdogLease: CLIENTS },
+    make: (options) => new QuorumLock(clients, "l", options),
+  },
+  quorumSemaphore: {
+    modes: {},
+    elsewhere: { limit: CLIENTS, watchdogLease: CLIENTS },
+    make: (options) => new QuorumSemaphore(clients, "s", { limit: 1, ...options }),
   },
   breaker: {
     modes: {},

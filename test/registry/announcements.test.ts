@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Breaker, Counters, DelayQueue, Lock, memoryStore } from "../../src/entries/index.ts";
-import { QuorumLock } from "../../src/entries/structures/semaphore.ts";
+import { Breaker, Counters, DelayQueue, memoryStore } from "../../src/entries/index.ts";
 import { readRegistry } from "../../src/registry/read-registry.ts";
 import { liveStructures } from "../../src/registry/register.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
@@ -125,26 +124,6 @@ test("a structure that is no longer used is not announced", async () => {
   await kept.counts();
   const names = (await readRegistry(store)).structures.map(({ name }) => name);
   expect(names).toEqual((globalThis as { gc?: unknown }).gc ? ["kept"] : ["kept", "same"]);
-});
-
-test("QuorumLock announces itself on each of its servers", async () => {
-  const stores = [0, 1, 2].map(() => {
-    const clock = { nowMs: 0 };
-    return { clock, store: memoryStore({ monotonic: () => clock.nowMs }) };
-  });
-  const lock = new QuorumLock(
-    stores.map(({ store }) => store),
-    "q",
-  );
-  for (const { clock, store } of stores) {
-    clock.nowMs += 200;
-    await new Lock(store, "x").inspect();
-    await new Lock(store, "x").inspect();
-    expect((await readRegistry(store)).structures.map(({ kind, settings }) => [kind, settings])).toEqual([
-      ["QuorumLock", { servers: 3 }],
-    ]);
-  }
-  expect(lock.name).toBe("q");
 });
 
 test("many structures, made at different times, go out in one announcement a minute", async () => {

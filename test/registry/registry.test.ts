@@ -73,7 +73,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
       "Series latency": { retention: 7_200_000, values: "float64", clock: "server" },
       "Limiter api": { policies: [{ name: "per-minute", kindName: "sliding-window", limit: 5, spanMs: 60_000 }] },
       "Limiter by id": { policies: "by id" },
-      "Semaphore render": { limit: 3, servers: 1 },
+      "Semaphore render": { limit: 3 },
       "Counters views": { dimensions: ["page"], shards: 4, timeZone: "UTC", buckets: ["minute", "hour", "day"] },
       "DelayQueue mail": { shards: 2, attempts: 5 },
       "Breaker payments": { span: 10_000, failureRatio: 0.5, minimumCalls: 10, cooldown: 30_000 },

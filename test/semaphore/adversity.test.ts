@@ -1,32 +1,42 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { memoryStore, redisStore, type Store } from "../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import type { Redis } from "ioredis";
+import { RedlockMultiSemaphore } from "redis-semaphore";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { MultiSemaphore, redisStore, Semaphore, type Store } from "../../src/entries/index.ts";
+import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
+import { quorumClients } from "../harness/servers/quorum-clients.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { until } from "../harness/until.ts";
 
 let servers: RedisServer[];
+let raw: Redis[];
 const opened: Store[] = [];
+const connected: Redis[] = [];
 beforeAll(async () => {
   servers = await Promise.all([0, 1, 2].map(() => startRedis()));
+  raw = clients();
+});
+beforeEach(async () => {
+  await Promise.all(raw.map((each) => each.flushall()));
 });
 afterAll(async () => {
+  for (const each of connected) each.disconnect();
   await Promise.all(opened.map((store) => store.close()));
   await Promise.all(servers.map((each) => each.stop()));
 });
 
-/** The stores of one process. */
-function connect(count = 3): Store[] {
-  const stores = servers.slice(0, count).map(({ url }) => redisStore(url));
-  opened.push(...stores);
-  return stores;
+/** The store of one process, on the first server. */
+function connect(): Store {
+  const store = redisStore(servers[0]!.url);
+  opened.push(store);
+  return store;
 }
 
-/** A process whose servers are in memory. `aheadMs` sets their clocks forward, not the clock of the process. */
-function inMemory(aheadMs: number[] = [0, 0, 0]): { stores: Store[]; clear(i: number): void } {
-  const servers = aheadMs.map((_, i) => memoryStore({ clock: () => Date.now() + aheadMs[i]! }));
-  const monotonic = () => performance.now();
-  const stores = servers.map((server): Store => ({ ...server, monotonic, leaseClock: monotonic }));
-  return { stores, clear: (i) => servers[i]!.clear() };
+/** The clients of one process, of all servers. */
+function clients(): Redis[] {
+  const own = quorumClients(servers.map(({ url }) => url));
+  connected.push(...own);
+  return own;
 }
 
 /** The moment of an abort: after some turns of the microtask queue, of the event loop, or ms. */
@@ -38,10 +48,12 @@ async function phase(i: number): Promise<void> {
 
 test("an abort at any moment rejects with its reason or comes too late, and leaves nothing held", async () => {
   const [own, others] = [connect(), connect()];
+  const [ownClients, otherClients] = [clients(), clients()];
   const calls: ((signal: AbortSignal) => Promise<{ release(): Promise<boolean> } | null>)[] = [
-    (signal) => new QuorumLock(own, "abort").tryLock({ wait: "5s", signal }),
-    (signal) => new Semaphore(own[0]!, "abort", { limit: 3 }).acquire({ wait: "5s", signal }),
+    (signal) => new QuorumLock(ownClients, "abort").tryLock({ wait: "5s", signal }),
+    (signal) => new Semaphore(own, "abort", { limit: 3 }).acquire({ wait: "5s", signal }),
     (signal) => new MultiSemaphore(own, "aborts", { limit: 3 }).acquire(3, { wait: "5s", signal }),
+    (signal) => new QuorumSemaphore(ownClients, "abort", { limit: 3 }).acquire(3, { wait: "5s", signal }),
   ];
   for (const call of calls) {
     const ends = { held: 0, enough: 0 };
@@ -61,19 +73,21 @@ test("an abort at any moment rejects with its reason or comes too late, and leav
     expect(ends.enough).toBeGreaterThan(0);
   }
   const wait = "5s"; // less than the leases
-  expect(await new QuorumLock(others, "abort").tryLock({ wait })).not.toBeNull();
-  expect((await new MultiSemaphore(others[0]!, "abort", { limit: 3 }).acquire(3, { wait })).leftMs).toBeGreaterThan(0);
-  expect((await new MultiSemaphore(others, "aborts", { limit: 3 }).acquire(3, { wait })).leftMs).toBeGreaterThan(0);
+  expect(await new QuorumLock(otherClients, "abort").tryLock({ wait })).not.toBeNull();
+  for (const permits of [
+    await new MultiSemaphore(others, "abort", { limit: 3 }).acquire(3, { wait }),
+    await new MultiSemaphore(others, "aborts", { limit: 3 }).acquire(3, { wait }),
+    await new QuorumSemaphore(otherClients, "abort", { limit: 3 }).acquire(3, { wait }),
+  ])
+    expect(permits.leftMs).toBeGreaterThan(0);
 });
 
-test.each([1, 3])("processes with other limits and leases share the permits of %i servers", async (count) => {
+test("processes with other limits and leases share the permits of a server", async () => {
   const LIMITS = [2, 3, 5];
   const leases = [300, 900, 5000];
-  const name = `limits-${count}`;
-  const semaphores = LIMITS.map((limit, i) => {
-    const stores = connect(count);
-    return new MultiSemaphore(count === 1 ? stores[0]! : stores, name, { limit, watchdogLease: leases[i]! });
-  });
+  const semaphores = LIMITS.map(
+    (limit, i) => new MultiSemaphore(connect(), "limits", { limit, watchdogLease: leases[i]! }),
+  );
   let [inUse, most] = [0, 0];
   const work = async (permits: number) => {
     inUse += permits;
@@ -92,36 +106,43 @@ test.each([1, 3])("processes with other limits and leases share the permits of %
   expect(most).toBeLessThanOrEqual(5);
 });
 
-test("a server's clock that jumps ahead by hours loses no hold of three servers", async () => {
-  const aheadMs = [0, 0, 0];
-  const { stores } = inMemory(aheadMs);
-  const lock = new QuorumLock(stores, "clock", { watchdogLease: 3000 });
-  const semaphore = new Semaphore(stores, "clock", { limit: 2, watchdogLease: 3000 });
-  const holds = [await lock.tryLock(), await semaphore.acquire(), await semaphore.acquire()];
-  for (let i = 0; i < 3; i++) {
-    aheadMs[i]! += 3_600_000;
-    expect(await lock.tryLock()).toBeNull();
-    expect(await semaphore.tryAcquire()).toBeNull();
-    await pause(1100); // longer than a third of the lease, after which it is renewed
-  }
-  for (const each of holds) expect(await each!.release()).toBe(true);
-});
-
 test("servers that forget all, one after another, each after a renewal, never let too many in", async () => {
-  const { stores, clear } = inMemory();
-  const [holders, newcomers] = [0, 1].map(() => new Semaphore(stores, "empty", { limit: 2, watchdogLease: 3000 }));
-  const held = [await holders!.acquire(), await holders!.acquire()];
-  for (const i of [0, 1, 2]) {
-    clear(i);
-    for (let attempt = 0; attempt < 5; attempt++) expect(await newcomers!.tryAcquire()).toBeNull();
-    await pause(1100);
+  const options = { limit: 2, watchdogLease: 3000 };
+  const [holders, newcomers] = [clients(), clients()].map((each) => new QuorumSemaphore(each, "empty", options));
+  const held = [await holders!.acquire(1), await holders!.acquire(1)];
+  const permitsAt = async (client: Redis) => (await client.zrange("semaphore:empty", 0, "-1")).sort();
+  const permits = await permitsAt(raw[0]!);
+  expect(permits).toHaveLength(2);
+  for (const client of raw) {
+    await client.flushall();
+    for (let attempt = 0; attempt < 5; attempt++) expect(await newcomers!.tryAcquire(1)).toBeNull();
+    await until("both holds are there again", async () => `${await permitsAt(client)}` === `${permits}`);
   }
   expect(held.map(({ leftMs }) => leftMs > 0)).toEqual([true, true]);
   for (const each of held) expect(await each.release()).toBe(true);
 });
 
+test("an attempt that the majority refuses leaves no permit at a server that has granted it late", async () => {
+  for (const client of raw) {
+    // Its scripts are loaded then.
+    const alone = new RedlockMultiSemaphore([client], "alone", 1, 1);
+    await alone.acquire();
+    await alone.release();
+  }
+  const options = { limit: 2, watchdogLease: "10m" } as const;
+  const [holder, newcomer] = [clients(), clients()].map((each) => new QuorumSemaphore(each, "late", options));
+  const held = (await holder!.acquire(2))!;
+  await until("all have it", async () =>
+    (await Promise.all(raw.map((each) => each.zcard("semaphore:late")))).every(Boolean),
+  );
+  await raw[2]!.flushall();
+  for (let attempt = 0; attempt < 20; attempt++) expect(await newcomer!.tryAcquire(2)).toBeNull();
+  await until("nothing is left", async () => (await raw[2]!.zcard("semaphore:late")) === 0);
+  expect(await held.release()).toBe(true);
+});
+
 test("callers that wait reject when their store is closed", async () => {
-  const [first, closing] = [connect(1)[0]!, connect(1)[0]!];
+  const [first, closing] = [connect(), connect()];
   const held = await new Semaphore(first, "closed", { limit: 1 }).acquire();
   const semaphore = new Semaphore(closing, "closed", { limit: 1 });
   const waits = Promise.allSettled(Array.from({ length: 20 }, () => semaphore.acquire({ wait: "60s" })));

@@ -8,37 +8,39 @@ import {
   Lock,
   LockedWindow,
   type LockSide,
-  memoryStore,
   ReadWriteLock,
   redisStore,
+  Semaphore,
   type Store,
 } from "../../src/entries/index.ts";
-import { QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { QuorumLock } from "../../src/entries/structures/semaphore.ts";
 import { TableSink } from "../fuzz/table-sink.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 let client: Redis;
+/** The clients of each process. Three databases stand for three servers. */
+let databases: Redis[][];
 let stores: Store[];
 let reference = 0;
 beforeAll(async () => {
   server = await startRedis();
   client = new Redis(server.url);
+  databases = [0, 1].map(() => [0, 1, 2].map((db) => new Redis(server.url, { db })));
   stores = [redisStore(client), redisStore(client)];
 });
 afterEach(() => client.flushall());
 afterAll(async () => {
-  client?.disconnect();
+  for (const each of [client, ...(databases ?? []).flat()]) each?.disconnect();
   await server?.stop();
 });
 
 type AcceptedLock = NonNullable<DrainOptions["lock"]>;
 
-const others = [memoryStore(), memoryStore()];
 /** The lock of one process: the first or the second. */
 const LOCKS: Record<string, (process: number) => AcceptedLock> = {
   Lock: (process) => new Lock(stores[process]!, "shared"),
-  QuorumLock: (process) => new QuorumLock([stores[process]!, ...others], "shared"),
+  QuorumLock: (process) => new QuorumLock(databases[process]!, "shared"),
   "the writers of a ReadWriteLock": (process) => new ReadWriteLock(stores[process]!, "shared").write,
   "a Mutex of redis-semaphore": () => new Mutex(client, "shared"),
   "a RedlockMutex of redis-semaphore": () => new RedlockMutex([client], "shared"),

@@ -1,14 +1,12 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { memoryStore } from "../../src/entries/index.ts";
-import { MultiSemaphore } from "../../src/entries/structures/semaphore.ts";
-import type { Permit } from "../../src/semaphore/permit-calls.ts";
+import { MultiSemaphore, memoryStore, type Permit } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 const LIMIT = 6;
 const PROCESSES = 3;
 const LEASE_MS = 7 * 24 * 3_600_000;
-/** The effects of an act have happened by then. An attempt of redis-semaphore that is refused takes a timer's turn. */
+/** The effects of an act have happened by then. */
 const SETTLED_MS = 40;
 /** Acts come at multiples of this time. Waits end between them, each at a time of its own, in some order. */
 const TICK_MS = 5000;

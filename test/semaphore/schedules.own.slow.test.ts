@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { memoryStore } from "../../src/entries/index.ts";
-import { MultiSemaphore, type Permit, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import { MultiSemaphore, memoryStore, type Permit, Semaphore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { seeds } from "../harness/seeds.ts";
 import { DEADLINE_MS, randomWeather, unreliableStore } from "../lock/faults/unreliable-store.ts";
@@ -21,13 +20,11 @@ interface Asked {
   signal: AbortSignal | undefined;
 }
 
-/** One process's structure: acquires some of the `limit` permits that all share. */
+/** One process's structure: acquires some of the permits that all share. */
 interface Subject {
-  limit: number;
-  servers: number;
   /** True if every hold has one permit. */
   isSingle?: true;
-  hold(stores: readonly Store[], permits: number, asked: Asked): Promise<Permit | null>;
+  acquire(store: Store, permits: number, asked: Asked): Promise<Permit>;
 }
 
 const orNull = (error: { code?: string; message: string }) => {
@@ -35,72 +32,42 @@ const orNull = (error: { code?: string; message: string }) => {
   throw error;
 };
 
-const lockOf = (stores: readonly Store[]) => new QuorumLock(stores, "nightly", { watchdogLease: 900 });
 const options = { limit: LIMIT, watchdogLease: 900 };
 
 const subjects: Record<string, Subject> = {
-  "a lock of three servers": {
-    limit: 1,
-    servers: 3,
-    isSingle: true,
-    hold: (stores, _, asked) => lockOf(stores).tryLock(asked),
-  },
-  "a lock of five servers": {
-    limit: 1,
-    servers: 5,
-    isSingle: true,
-    hold: (stores, _, asked) => lockOf(stores).tryLock(asked),
-  },
   "a semaphore": {
-    limit: LIMIT,
-    servers: 1,
     isSingle: true,
-    hold: ([store], _, asked) => new Semaphore(store!, "nightly", options).acquire(asked).catch(orNull),
+    acquire: (store, _, asked) => new Semaphore(store, "nightly", options).acquire(asked),
   },
   "permits of a semaphore": {
-    limit: LIMIT,
-    servers: 1,
-    hold: ([store], n, asked) => new MultiSemaphore(store!, "nightly", options).acquire(n, asked).catch(orNull),
-  },
-  "a semaphore of five servers": {
-    limit: LIMIT,
-    servers: 5,
-    isSingle: true,
-    hold: (stores, _, asked) => new Semaphore(stores, "nightly", options).acquire(asked).catch(orNull),
-  },
-  "permits of a semaphore of three servers": {
-    limit: LIMIT,
-    servers: 3,
-    hold: (stores, n, asked) => new MultiSemaphore(stores, "nightly", options).acquire(n, asked).catch(orNull),
+    acquire: (store, n, asked) => new MultiSemaphore(store, "nightly", options).acquire(n, asked),
   },
 };
 
 /**
- * One schedule: three processes of two callers, over networks that lose, delay and repeat messages. A minority of the
- * servers is cut off for long times; clocks of servers step back in some.
+ * One schedule: three processes of two callers, over networks that lose, delay and repeat messages. The server is
+ * cut off for some time, and its clock steps back in some.
  */
 async function play(subject: Subject, seed: number): Promise<{ holds: number; violations: string[] }> {
   const random = new Random(seed);
   const violations: string[] = [];
   const check = (holds: boolean, what: string) => holds || violations.push(`seed ${seed}: ${what}`);
   const bad = random.pick([0, 0.02, 0.1, 0.25]);
-  const servers = Array.from({ length: subject.servers }, () => {
-    const weather = randomWeather(random, bad);
-    const clock = { aheadMs: random.int(0, 5000) };
-    return { weather, clock, server: memoryStore({ clock: () => Date.now() + clock.aheadMs }) };
-  });
+  const weather = randomWeather(random, bad);
+  const clock = { aheadMs: random.int(0, 5000) };
+  const server = memoryStore({ clock: () => Date.now() + clock.aheadMs });
   const isSteppedBack = random.chance(0.3);
   const inUse: { held: Permit; permits: number; isWanted(): boolean }[] = [];
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  async function holdOnce(stores: readonly Store[], draw: Random): Promise<void> {
-    const permits = subject.isSingle ? 1 : draw.int(1, subject.limit);
+  async function holdOnce(store: Store, draw: Random): Promise<void> {
+    const permits = subject.isSingle ? 1 : draw.int(1, LIMIT);
     const wait = draw.pick([0, 50, 400, 3000]);
     const lease = draw.pick([undefined, 40, 200, LONGEST_LEASE_MS]);
     const abort = draw.chance(0.1) ? new AbortController() : undefined;
     if (abort) setTimeout(() => abort.abort(new RangeError("enough")), draw.int(0, 300));
     const askedMs = Date.now();
-    const held = await subject.hold(stores, permits, { wait, lease, signal: abort?.signal });
+    const held = await subject.acquire(store, permits, { wait, lease, signal: abort?.signal }).catch(orNull);
     const tookMs = Date.now() - askedMs;
     check(tookMs <= wait + 3 * DEADLINE_MS + 100, `a wait of ${wait} ms took ${tookMs} ms`);
     if (!held) return;
@@ -109,7 +76,7 @@ async function play(subject: Subject, seed: number): Promise<{ holds: number; vi
     inUse.push({ held, permits, isWanted: () => isWanted });
     const together = inUse.filter((each) => each.isWanted() && each.held.leftMs > 0);
     const sum = together.reduce((all, each) => all + each.permits, 0);
-    check(sum <= subject.limit, `${sum} permits of ${subject.limit} in use`);
+    check(sum <= LIMIT, `${sum} permits of ${LIMIT} in use`);
     const endMs = Date.now() + draw.pick([0, 5, 100, 1500]);
     while (Date.now() < endMs && held.leftMs > 0) {
       await sleep(Math.min(20, Math.max(1, endMs - Date.now())));
@@ -126,12 +93,12 @@ async function play(subject: Subject, seed: number): Promise<{ holds: number; vi
   }
 
   const callers = Array.from({ length: 3 }, () => {
-    const stores = servers.map(({ server, weather }) => unreliableStore(server, weather, random.fork()));
+    const store = unreliableStore(server, weather, random.fork());
     return [0, 1].map(async () => {
       const draw = random.fork();
       for (let i = 0; i < TRIES; i++) {
         await sleep(draw.int(0, 40));
-        await holdOnce(stores, draw).catch(transientOnly);
+        await holdOnce(store, draw).catch(transientOnly);
       }
     });
   }).flat();
@@ -141,25 +108,18 @@ async function play(subject: Subject, seed: number): Promise<{ holds: number; vi
   });
   for (let ms = 0; !isOver && ms < 600_000; ms += 20) {
     await vi.advanceTimersByTimeAsync(20);
-    for (const { weather, clock } of servers.slice(0, Math.ceil(servers.length / 2))) {
-      const longMs = servers.length > 1 ? 4000 : 500;
-      if (random.chance(0.005 * Math.sign(bad))) weather.silentUntilMs = Date.now() + random.int(10, longMs);
-      if (random.chance(0.005 * Math.sign(bad))) weather.refusingUntilMs = Date.now() + random.int(10, longMs);
-      if (isSteppedBack && random.chance(0.01)) clock.aheadMs -= random.int(1, 50);
-    }
+    if (random.chance(0.005 * Math.sign(bad))) weather.silentUntilMs = Date.now() + random.int(10, 500);
+    if (random.chance(0.005 * Math.sign(bad))) weather.refusingUntilMs = Date.now() + random.int(10, 500);
+    if (isSteppedBack && random.chance(0.01)) clock.aheadMs -= random.int(1, 50);
   }
   check(isOver, "callers still wait");
   await all;
 
   // With faults over, all permits are free within the longest lease.
-  for (const { weather } of servers)
-    Object.assign(weather, { lostRequest: 0, lostReply: 0, repeated: 0, silentUntilMs: 0, refusingUntilMs: 0 });
-  const stores = servers.map(({ server, weather }) => unreliableStore(server, weather, random.fork()));
-  const last = subject.hold(stores, subject.isSingle ? 1 : subject.limit, {
-    wait: 3 * LONGEST_LEASE_MS,
-    lease: 100,
-    signal: undefined,
-  });
+  Object.assign(weather, { lostRequest: 0, lostReply: 0, repeated: 0, silentUntilMs: 0, refusingUntilMs: 0 });
+  const asked = { wait: 3 * LONGEST_LEASE_MS, lease: 100, signal: undefined };
+  const store = unreliableStore(server, weather, random.fork());
+  const last = subject.acquire(store, subject.isSingle ? 1 : LIMIT, asked).catch(orNull);
   await vi.advanceTimersByTimeAsync(5 * LONGEST_LEASE_MS);
   check((await last) !== null, "the permits were never free again");
   return { holds: inUse.length, violations };

@@ -1,6 +1,5 @@
 import { openLive, overMatrix } from "../matrix/open.ts";
-import { quorumLockSuite, semaphoreSuite } from "./suite.ts";
+import { semaphoreSuite } from "./suite.ts";
 
-overMatrix("semaphore", (name, _open, row) => semaphoreSuite(name, () => openLive(row), false));
-overMatrix("multiSemaphore", (name, _open, row) => semaphoreSuite(name, () => openLive(row), true));
-overMatrix("quorumLock", (name, _open, row) => quorumLockSuite(name, () => openLive(row)));
+// A `MultiSemaphore` has the same rows, and is in the suite.
+overMatrix("semaphore", (name, _open, row) => semaphoreSuite(name, () => openLive(row)));

@@ -1,18 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { memoryStore } from "../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
-import type { Store } from "../../src/store/contract.ts";
+import { MultiSemaphore, Semaphore } from "../../src/entries/index.ts";
 import type { OpenStore } from "../lock/contract/stores.ts";
 
 const LIMIT = 3;
 
-/** The promises of semaphores over one store, and of a majority that it is part of. */
-export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQuorum: boolean): void {
-  describe(`${name}${isQuorum ? ", one of three servers" : ""}`, () => {
+/** The promises of a `Semaphore` of one process and a `MultiSemaphore` of another one. */
+export function semaphoreSuite(name: string, open: () => Promise<OpenStore>): void {
+  describe(name, () => {
     let opened: OpenStore;
-    /** The stores of one process, and of another one. */
-    let stores: { own: Store | Store[]; others: Store | Store[] };
     let semaphore: Semaphore;
     let multi: MultiSemaphore;
     beforeAll(async () => {
@@ -21,12 +17,8 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
     afterAll(() => opened?.close());
     beforeEach(async () => {
       await opened.clear();
-      const more = isQuorum ? [memoryStore(), memoryStore()] : [];
-      stores = isQuorum
-        ? { own: [opened.store, ...more], others: [opened.other, ...more] }
-        : { own: opened.store, others: opened.other };
-      semaphore = new Semaphore(stores.own, "exports", { limit: LIMIT });
-      multi = new MultiSemaphore(stores.others, "exports", { limit: LIMIT });
+      semaphore = new Semaphore(opened.store, "exports", { limit: LIMIT });
+      multi = new MultiSemaphore(opened.other, "exports", { limit: LIMIT });
     });
 
     test("no more than limit permits are in use, single or several; each is held until its release", async () => {
@@ -116,7 +108,7 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
     });
 
     test("a watchdog renews a permit that is acquired without a lease", async () => {
-      const watched = new Semaphore(stores.own, "exports", { limit: 1, watchdogLease: 900 });
+      const watched = new Semaphore(opened.store, "exports", { limit: 1, watchdogLease: 900 });
       const held = await watched.acquire();
       // A renewal after a third of the lease makes the time that is left longer.
       let leastMs = held.leftMs;
@@ -131,51 +123,6 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQ
         .toBeGreaterThan(100);
       expect(await watched.tryAcquire()).toBeNull();
       expect(await held.release()).toBe(true);
-    });
-  });
-}
-
-/** The promises of a lock that the majority grants, of which the store is one of three servers. */
-export function quorumLockSuite(name: string, open: () => Promise<OpenStore>): void {
-  describe(name, () => {
-    let opened: OpenStore;
-    let one: QuorumLock;
-    let other: QuorumLock;
-    beforeAll(async () => {
-      opened = await open();
-    });
-    afterAll(() => opened?.close());
-    beforeEach(async () => {
-      await opened.clear();
-      const more = [memoryStore(), memoryStore()];
-      one = new QuorumLock([opened.store, ...more], "nightly");
-      other = new QuorumLock([opened.other, ...more], "nightly");
-    });
-
-    test("one holder at a time, without a fence; extended, released, and free for the next", async () => {
-      const held = (await one.tryLock({ lease: "60s" }))!;
-      expect([held.fence, held.leftMs > 50_000, held.signal.aborted]).toEqual([null, true, false]);
-      expect(await other.tryLock()).toBeNull();
-      expect(await held.extend("90s")).toBe(true);
-      expect(held.leftMs).toBeGreaterThan(80_000);
-      const waits = other.withLock(() => "done", { wait: "20s" });
-      await pause(30);
-      expect(await held.release()).toBe(true);
-      expect(await waits).toBe("done");
-      expect(await held.extend()).toBe(false);
-    });
-
-    test("20 callers of two processes are all served, one at a time", async () => {
-      let inside = 0;
-      let served = 0;
-      const work = async () => {
-        expect(++inside).toBe(1);
-        await pause(1);
-        inside--;
-        served++;
-      };
-      await Promise.all(Array.from({ length: 20 }, (_, i) => [one, other][i % 2]!.withLock(work, { wait: "60s" })));
-      expect(served).toBe(20);
     });
   });
 }

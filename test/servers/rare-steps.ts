@@ -1,5 +1,5 @@
 import { setAside } from "../../src/counter/steps/set-aside.ts";
-import { DelayQueue, Lock, ReadWriteLock, Series } from "../../src/entries/index.ts";
+import { DelayQueue, Lock, MultiSemaphore, ReadWriteLock, Series } from "../../src/entries/index.ts";
 import { actions } from "../../src/history/steps/actions.ts";
 import { denied } from "../../src/history/steps/denied.ts";
 import { lines } from "../../src/history/steps/lines.ts";
@@ -9,8 +9,7 @@ import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
 import { SEALED, seal } from "../../src/journal/sealed/steps/seal.ts";
 import { announce } from "../../src/registry/steps/announce.ts";
 import { list } from "../../src/registry/steps/list.ts";
-import { holds } from "../../src/semaphore/permits-in-use.ts";
-import { acquire, numberedKeyOf } from "../../src/semaphore/steps.ts";
+import { permitsInUse } from "../../src/semaphore/permits-in-use.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** Runs the steps that calls on undamaged keys do not run, and returns what they answer. */
@@ -20,7 +19,7 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
     ...(await operatorSteps(store, name)),
     ...(await registry(store, name)),
     ...(await historySteps(store, name)),
-    ...(await permitsInUse(store, name)),
+    ...(await permits(store, name)),
     ...(await shardedQueue(store, name)),
     ...(await sealing(store, name)),
   };
@@ -52,12 +51,11 @@ async function shardedQueue(store: Store, name: string) {
   return { added, counts: await queue.counts() };
 }
 
-async function permitsInUse(store: Store, name: string) {
-  const key = numberedKeyOf(store, `${name} permits`);
-  const request = { token: "oriel:t", leaseMs: 60_000, numbers: [0, 1] };
-  await store.run(acquire, key, request);
-  const { count, holds: all } = await store.run(holds, key, undefined);
-  return { count, permits: all.map(({ permits }) => permits) };
+async function permits(store: Store, name: string) {
+  const held = await new MultiSemaphore(store, `${name} permits`, { limit: 2 }).acquire(2, { lease: "1m" });
+  const { count, holds } = await permitsInUse(store, `${name} permits`);
+  await held.release();
+  return { count, permits: holds.map((hold) => hold.permits) };
 }
 
 async function registry(store: Store, name: string) {

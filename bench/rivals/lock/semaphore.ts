@@ -46,8 +46,6 @@ const ofLibrary = (make: () => Hold & { tryAcquire(signal: AbortSignal): Promise
     return (await lock.tryAcquire(signal)) ? lock : null;
   });
 
-const storesOf = (clients: Redis[]) => clients.map((client) => redisStore(client));
-
 export const SEMAPHORE_KINDS: readonly SemaphoreKind[] = [
   {
     kind: "semaphore",
@@ -56,7 +54,7 @@ export const SEMAPHORE_KINDS: readonly SemaphoreKind[] = [
     rivals: {
       "redis-semaphore": ([client], name) => ofLibrary(() => new library.Semaphore(client!, name, PERMITS, LIBRARY)),
       oriel(clients, name) {
-        const semaphore = new Semaphore(storesOf(clients), name, { limit: PERMITS });
+        const semaphore = new Semaphore(redisStore(clients[0]!), name, { limit: PERMITS });
         return pairs((signal) => semaphore.acquire({ ...ORIEL, signal }));
       },
     },
@@ -68,7 +66,7 @@ export const SEMAPHORE_KINDS: readonly SemaphoreKind[] = [
     rivals: {
       "redis-semaphore": (clients, name) => ofLibrary(() => new library.RedlockMutex(clients, name, LIBRARY)),
       oriel(clients, name) {
-        const lock = new QuorumLock(storesOf(clients), name);
+        const lock = new QuorumLock(clients, name);
         return pairs((signal) => lock.tryLock({ ...ORIEL, signal }));
       },
     },

@@ -6,7 +6,7 @@ import { type RegisteredStructure, readRegistry } from "../../registry/read-regi
 
 export const KINDS: readonly StructureKind[] = [
   ...(["Series", "LockedWindow", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "MultiSemaphore"] as const),
-  ...(["QuorumLock", "Counters", "DrainService", "DelayQueue", "Breaker", "FleetMetrics"] as const),
+  ...(["Counters", "DrainService", "DelayQueue", "Breaker", "FleetMetrics"] as const),
 ];
 
 /** The structure of a name and a kind that a user has typed. */

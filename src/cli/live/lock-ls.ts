@@ -19,8 +19,9 @@ export interface LockLsTyped extends ServerTyped {
 
 interface HeldLine extends LockState {
   name: string;
-  /** How long it has been held. Null if another library holds it. */
-  heldMs: number | null;
+  fence: number;
+  /** How long it has been held. */
+  heldMs: number;
 }
 
 /** Locks that are asked at once. They share one script call for each slot. */
@@ -71,32 +72,31 @@ async function heldOf(
         onDamaged(settled.reason);
         continue;
       }
-      const state = settled.value;
+      const { fence, ...state } = settled.value;
+      if (fence === null) continue;
       // A fence is the server's time in us when the hold began, unless the fence before was higher.
-      const heldMs = state.fence === null ? null : Math.max(0, Math.floor(nowMs - state.fence / 1000));
-      if (state.isHeld) held.push({ name: batch[i]!, ...state, heldMs });
+      held.push({ name: batch[i]!, ...state, fence, heldMs: Math.max(0, Math.floor(nowMs - fence / 1000)) });
     }
   }
   return held;
 }
 
 function heldLines(held: readonly HeldLine[], width: number | undefined, colors: Colors): string[] {
-  const left = ({ leftMs }: HeldLine) => (leftMs === Number.POSITIVE_INFINITY ? "never ends" : roughText(leftMs));
   const [head = "", ...rows] = tableLines(
     [
       { head: "lock", cells: held.map(({ name }) => name), rank: 0, minWidth: 16 },
       {
         head: "fence",
-        cells: held.map(({ fence }) => (fence === null ? "another library" : `${fence}`)),
+        cells: held.map(({ fence }) => `${fence}`),
         rank: 4,
       },
       {
         head: "held for",
-        cells: held.map(({ heldMs }) => (heldMs === null ? "-" : roughText(heldMs))),
+        cells: held.map(({ heldMs }) => roughText(heldMs)),
         rank: 3,
         isRight: true,
       },
-      { head: "lease left", cells: held.map(left), rank: 1, isRight: true },
+      { head: "lease left", cells: held.map(({ leftMs }) => roughText(leftMs)), rank: 1, isRight: true },
       {
         head: "waiting",
         cells: held.map(({ waitingProcesses }) => `${waitingProcesses}`),

@@ -5,14 +5,14 @@ import { countersKind } from "./counters.ts";
 import { fleetKind } from "./fleet.ts";
 import type { DashboardKind } from "./kind.ts";
 import { limiterKind } from "./limiter.ts";
-import { lockKind, quorumLockKind, readWriteLockKind } from "./locks.ts";
+import { lockKind, readWriteLockKind } from "./locks.ts";
 import { queueKind } from "./queue.ts";
 import { multiSemaphoreKind, semaphoreKind } from "./semaphores.ts";
 import { seriesKind } from "./series.ts";
 
 export const KINDS: readonly DashboardKind[] = [
   ...[seriesKind, limiterKind, queueKind, breakerKind, countersKind, fleetKind],
-  ...[lockKind, readWriteLockKind, quorumLockKind, semaphoreKind, multiSemaphoreKind],
+  ...[lockKind, readWriteLockKind, semaphoreKind, multiSemaphoreKind],
 ];
 const BY_NAME: ReadonlyMap<string, DashboardKind> = new Map(KINDS.map((each) => [each.kind, each] as const));
 

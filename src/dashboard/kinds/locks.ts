@@ -17,16 +17,15 @@ export const lockKind: DashboardKind = {
   parts: { state: async (scope, { name }) => ({ body: await stateOf(scope, lockKeyOf(scope.store, name)) }) },
   actions: {
     async release(scope, { name }, query) {
-      const fence = fenceOf(query.get("target") ?? "");
+      const target = query.get("target") ?? "";
+      if (!/^[1-9]\d{0,15}$/.test(target)) throw argumentError("target", target, "the fence of the hold");
+      const fence = Number(target);
       if (!(await new Lock(scope.store, name).forceRelease({ fence })))
         throw new OrielError("ARGUMENT", "the lock was not released: it is free, or another hold has it");
-      return { target: fence === undefined ? "the hold of another library" : `the hold with fence ${fence}` };
+      return { target: `the hold with fence ${fence}` };
     },
   },
 };
-
-/** The state on this one of the servers that decide. */
-export const quorumLockKind: DashboardKind = { ...lockKind, kind: "QuorumLock", actions: {} };
 
 /** Read-write locks: the writer, the readers and the queue. */
 export const readWriteLockKind: DashboardKind = {
@@ -49,11 +48,4 @@ async function partOf(scope: Scope, { isHeld, fence, leftMs, waitingProcesses }:
   // A fence is the server's time in us when the hold began, unless the fence before was higher.
   const heldMs = fence === null ? null : Math.max(0, Math.floor((await scope.nowMs()) - fence / 1000));
   return { isHeld, fence, heldMs, leftMs, waitingProcesses };
-}
-
-/** "other": the hold of another library, which has no fence. */
-function fenceOf(target: string): number | undefined {
-  if (target === "other") return undefined;
-  if (!/^[1-9]\d{0,15}$/.test(target)) throw argumentError("target", target, 'the fence of the hold, or "other"');
-  return Number(target);
 }

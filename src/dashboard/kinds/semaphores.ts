@@ -4,7 +4,7 @@ import type { DashboardKind } from "./kind.ts";
 
 const MAX_LISTED = 50;
 
-/** Semaphores: the permits in use, and their holds. On several servers: those of this one. */
+/** Semaphores: the permits in use, and their holds. */
 export const semaphoreKind: DashboardKind = {
   kind: "Semaphore",
   columns: [],

@@ -1,15 +1,11 @@
 /**
- * Entry `oriel/semaphore`, for Node: it needs the package redis-semaphore.
+ * Entry `oriel/semaphore`. Locks and semaphores of several servers need the package redis-semaphore, and Node.
  *
  * @module oriel/semaphore
  */
 
-export type { HeldLock } from "../../hold/held.ts";
-export type { LockOptions, TryLockOptions } from "../../hold/lock-options.ts";
-export { MultiSemaphore } from "../../semaphore/multi-semaphore.ts";
-export type { SemaphoreOptions } from "../../semaphore/options.ts";
-export type { AcquireOptions, Permit, TryAcquireOptions } from "../../semaphore/permit-calls.ts";
+export type { QuorumClient } from "../../semaphore/quorum.ts";
 export { QuorumLock } from "../../semaphore/quorum-lock.ts";
-export { Semaphore } from "../../semaphore/semaphore.ts";
+export { QuorumSemaphore } from "../../semaphore/quorum-semaphore.ts";
 export { redisStore } from "../../store/redis/redis.ts";
-export * from "../api/stores.ts";
+export * from "../api/lock.ts";

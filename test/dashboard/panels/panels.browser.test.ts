@@ -87,7 +87,6 @@ inChromium((browser) => {
       ["Breaker", "■ open"],
       ["DelayQueue", "■ 5 dead"],
       ["Lock", "held, 1 waiting"],
-      ["QuorumLock", "held"],
       ["ReadWriteLock", ""],
       ["Semaphore", "3 in use"],
       ["MultiSemaphore", "8 in use"],

@@ -105,7 +105,8 @@ test.each([
   ["DelayQueue", "redrive", "", 'target is ""; it must be the id of a message'],
   ["DelayQueue", "cancel", "nobody", 'no waiting or dead message has the id "nobody"'],
   ["Lock", "release", "1", "the lock was not released: it is free, or another hold has it"],
-  ["Lock", "release", "", 'target is ""; it must be the fence of the hold, or "other"'],
+  ["Lock", "release", "", 'target is ""; it must be the fence of the hold'],
+  ["Lock", "release", "other", 'target is "other"; it must be the fence of the hold'],
   ["Counters", "rebase", "keep", "the dashboard has no sink of this counter; pass it in sinks"],
 ])("%s %s of %j is refused with one clear error", async (kind, action, target, message) => {
   const { store, announced } = await scene();

@@ -6,12 +6,12 @@ import {
   FleetMetrics,
   Limiter,
   Lock,
-  memoryStore,
+  MultiSemaphore,
   ReadWriteLock,
   recordHistory,
+  Semaphore,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
 import { atEnd } from "../../harness/ends.ts";
@@ -112,17 +112,6 @@ export const SCENES: readonly PanelScene[] = [
       const lock = new ReadWriteLock(store, name);
       for (let i = 0; i < 3; i++) await lock.read.tryLock({ lease: "10m" });
       return async () => ({ state: "free", readers: 3, waiting: 0 });
-    },
-  },
-  {
-    kind: "QuorumLock",
-    foreign: ["the majority of 2 servers decides"],
-    async make(store, name) {
-      const other = memoryStore();
-      atEnd(() => other.close());
-      const lock = new QuorumLock([store, other], name);
-      await lock.tryLock({ lease: "10m" });
-      return async () => ({ state: (await new Lock(store, name).isHeld()) ? "held" : "free", waiting: 0 });
     },
   },
   {

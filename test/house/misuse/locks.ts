@@ -1,8 +1,13 @@
 import * as oriel from "../../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../../src/entries/structures/semaphore.ts";
+import { type QuorumClient, QuorumLock, QuorumSemaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const nothing: Right = () => [];
+/** A client of a server that grants all. */
+const client = (): QuorumClient => {
+  const grant = async () => 1;
+  return { set: async () => "OK", get: grant, eval: grant, evalsha: grant, zrem: grant } as unknown as QuorumClient;
+};
 const signal = () => new AbortController().signal;
 
 export const LOCKS: Record<string, Subject> = {
@@ -47,14 +52,23 @@ export const LOCKS: Record<string, Subject> = {
   },
   QuorumLock: {
     called: QuorumLock,
-    right: (store) => [[store, oriel.memoryStore(), oriel.memoryStore()], "a", { watchdogLease: 1000 }],
+    right: () => [[client(), client(), client()], "a", { watchdogLease: 1000 }],
     methods: {
       tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
       withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
     },
   },
+  QuorumSemaphore: {
+    called: QuorumSemaphore,
+    right: () => [[client(), client(), client()], "a", { limit: 5, watchdogLease: 1000 }],
+    methods: {
+      tryAcquire: () => [2, { signal: signal() }],
+      acquire: () => [2, { wait: 0, signal: signal() }],
+      withPermits: () => [2, () => 1, { wait: 0, signal: signal() }],
+    },
+  },
   Semaphore: {
-    called: Semaphore,
+    called: oriel.Semaphore,
     right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
     methods: {
       tryAcquire: () => [{ lease: 1000, signal: signal() }],
@@ -63,7 +77,7 @@ export const LOCKS: Record<string, Subject> = {
     },
   },
   MultiSemaphore: {
-    called: MultiSemaphore,
+    called: oriel.MultiSemaphore,
     right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
     methods: {
       tryAcquire: () => [2, { lease: 1000, signal: signal() }],

@@ -168,7 +168,6 @@ export const lifetimes: Readonly<Record<string, Case>> = {
   "should acquire and release semaphore": acquireAndRelease,
   "should reject after timeout": rejectAfterTimeout,
   "should abort when the given signal is aborted": abort,
-  "The operation was aborted due to timeout": abort,
   "should return false for tryAcquire after timeout": async (scene) => {
     const [first, second] = [scene.open(1, SHORT), scene.open(1, SHORT)];
     await first.acquire();
@@ -185,7 +184,6 @@ export const lifetimes: Readonly<Record<string, Case>> = {
   "should refresh lock every refreshInterval ms until release": refreshUntilRelease,
   "should stop refreshing lock every refreshInterval ms if stopped": stopRefreshing,
   "should stop refreshing lock if stopped": stopRefreshing,
-  "should stop refreshing if stopped": stopRefreshing,
   "should acquire maximum LIMIT semaphores": maximum,
   "lost lock case > should call onLockLost callback if provided (another instance acquired)": lostToAnother,
   "lost lock case > should call onLockLost callback if provided (lock expired)": lostTo((scene) => scene.deleteHolds()),

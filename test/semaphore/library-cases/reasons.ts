@@ -2,7 +2,7 @@ const NO_HANDOVER = "A hold of oriel belongs to the object that acquired it, and
 const OWN_TOKENS = "oriel chooses a new token for each attempt, so that a late request never passes for a new hold.";
 const NO_THROW =
   "A loss aborts the hold's signal with LOST, and throws nothing that nobody can catch; the cases of onLockLost prove it.";
-const LIBRARY_INSIDE = "It is a function inside the library, which oriel uses as it is.";
+const LIBRARY_INSIDE = "It is a function inside the library.";
 
 /** Why a case of the library has no counterpart, by its title. */
 export const reasons: Readonly<Record<string, string>> = {
@@ -23,7 +23,6 @@ export const reasons: Readonly<Record<string, string>> = {
   "should handle eval errors": LIBRARY_INSIDE,
   "should return connection name": LIBRARY_INSIDE,
   "should return unknown if connection name not configured": LIBRARY_INSIDE,
-  "getQuorum > should return valid majority for ${count} nodes": LIBRARY_INSIDE,
   "shell > should up redis server": "It tests how the library's own tests start servers.",
   "shell > should down and up redis servers": "It tests how the library's own tests start servers.",
 };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Lock, OrielError } from "../../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../../src/entries/structures/semaphore.ts";
+import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import { type HeldLock, stopWatchdog } from "../../../src/hold/held.ts";
 import type { Store } from "../../../src/store/contract.ts";
 
@@ -97,30 +97,18 @@ function orNull(error: OrielError): null {
 
 const watchdog = ({ lockTimeout = 10_000 }: ShimOptions) => ({ watchdogLease: lockTimeout });
 
-/** The library's classes. Each takes stores for clients. */
+/** The library's classes. Each takes a store for a client. */
 export const library = {
   mutex(store: Store, key: string, options: ShimOptions = {}): LibraryLock {
     const lock = new Lock(store, key, watchdog(options));
     return new LibraryLock(options, (asked) => lock.tryLock(asked));
   },
-  redlockMutex(stores: readonly Store[], key: string, options: ShimOptions = {}): LibraryLock {
-    const lock = new QuorumLock(stores, key, watchdog(options));
-    return new LibraryLock(options, (asked) => lock.tryLock(asked));
-  },
-  /** `Semaphore` and `RedlockSemaphore`. */
-  semaphore(stores: Store | readonly Store[], key: string, limit: number, options: ShimOptions = {}): LibraryLock {
-    const semaphore = new Semaphore(stores, key, { limit, ...watchdog(options) });
+  semaphore(store: Store, key: string, limit: number, options: ShimOptions = {}): LibraryLock {
+    const semaphore = new Semaphore(store, key, { limit, ...watchdog(options) });
     return new LibraryLock(options, (asked) => semaphore.acquire(asked).catch(orNull));
   },
-  /** `MultiSemaphore` and `RedlockMultiSemaphore`. */
-  multiSemaphore(
-    stores: Store | readonly Store[],
-    key: string,
-    limit: number,
-    permits: number,
-    options: ShimOptions = {},
-  ): LibraryLock {
-    const semaphore = new MultiSemaphore(stores, key, { limit, ...watchdog(options) });
+  multiSemaphore(store: Store, key: string, limit: number, permits: number, options: ShimOptions = {}): LibraryLock {
+    const semaphore = new MultiSemaphore(store, key, { limit, ...watchdog(options) });
     return new LibraryLock(options, (asked) => semaphore.acquire(permits, asked).catch(orNull));
   },
 };

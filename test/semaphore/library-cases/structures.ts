@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
-import { MultiSemaphore, QuorumLock, Semaphore } from "../../../src/entries/structures/semaphore.ts";
+import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
 import { type Case, SHORT } from "./lifetimes.ts";
@@ -11,13 +11,12 @@ import type { Scene } from "./subjects.ts";
 const ARGUMENT = expect.objectContaining({ code: "ARGUMENT" });
 
 /** Every wrong argument of the library's test is refused, though with other words. */
-const wrongArguments: Case = async ({ subject, stores, servers }) => {
+const wrongArguments: Case = async ({ subject, server: { store } }) => {
   const { isLock, permits } = subject;
-  const store = servers.length === 1 ? stores[0]! : stores;
-  const open = (clients: unknown, key: unknown) => () => subject.open(clients as Store[], key as string, 1, {});
-  expect(open(subject.servers === 1 ? [null] : null, "key")).toThrow(ARGUMENT);
-  expect(open(stores, "")).toThrow(ARGUMENT);
-  expect(open(stores, 1)).toThrow(ARGUMENT);
+  const open = (client: unknown, key: unknown) => () => subject.open(client as Store, key as string, 1, {});
+  expect(open(null, "key")).toThrow(ARGUMENT);
+  expect(open(store, "")).toThrow(ARGUMENT);
+  expect(open(store, 1)).toThrow(ARGUMENT);
   if (isLock) return;
   for (const limit of [0, "10" as unknown as number])
     expect(() => library.semaphore(store, "key", limit)).toThrow(ARGUMENT);
@@ -28,9 +27,9 @@ const wrongArguments: Case = async ({ subject, stores, servers }) => {
 
 /** A `Semaphore` and a `MultiSemaphore` of one name share their permits. */
 const sharedPermits: Case = async (scene) => {
-  const stores = scene.servers.length === 1 ? scene.stores[0]! : scene.stores;
-  const multi = () => library.multiSemaphore(stores, scene.key, 3, 2, SHORT);
-  const single = () => library.semaphore(stores, scene.key, 3, SHORT);
+  const { store } = scene.server;
+  const multi = () => library.multiSemaphore(store, scene.key, 3, 2, SHORT);
+  const single = () => library.semaphore(store, scene.key, 3, SHORT);
   const [two, one] = [multi(), single()];
   await two.acquire();
   await one.acquire();
@@ -53,7 +52,7 @@ function slowRenewals(store: Store, slowMs: number) {
     keyOf: (name) => store.keyOf(name),
     close: () => store.close(),
     async run(operation, key, input) {
-      if (!/renew|extend/.test(operation.name)) return store.run(operation, key, input);
+      if (!operation.name.endsWith("/renew")) return store.run(operation, key, input);
       seen.all++;
       seen.most = Math.max(seen.most, ++seen.underWay);
       await pause(slowMs);
@@ -64,8 +63,8 @@ function slowRenewals(store: Store, slowMs: number) {
   return { seen, slow };
 }
 
-const oneRenewalAtATime: Case = async ({ key, stores }) => {
-  const { seen, slow } = slowRenewals(stores[0]!, 120);
+const oneRenewalAtATime: Case = async ({ key, server }) => {
+  const { seen, slow } = slowRenewals(server.store, 120);
   const lock = library.mutex(slow, key, SHORT);
   await lock.acquire();
   await until("three renewals", () => seen.all >= 3);
@@ -74,8 +73,8 @@ const oneRenewalAtATime: Case = async ({ key, stores }) => {
   await lock.release();
 };
 
-const releaseDuringRenewal: Case = async ({ key, stores }) => {
-  const { seen, slow } = slowRenewals(stores[0]!, 150);
+const releaseDuringRenewal: Case = async ({ key, server }) => {
+  const { seen, slow } = slowRenewals(server.store, 150);
   const lost: unknown[] = [];
   const lock = library.mutex(slow, key, { ...SHORT, onLockLost: (error) => lost.push(error) });
   await lock.acquire();
@@ -87,7 +86,7 @@ const releaseDuringRenewal: Case = async ({ key, stores }) => {
 };
 
 const defaults: Case = async (scene: Scene) => {
-  for (const lock of [library.mutex(scene.stores[0]!, scene.key, {}), library.mutex(scene.stores[0]!, scene.key)]) {
+  for (const lock of [library.mutex(scene.server.store, scene.key, {}), library.mutex(scene.server.store, scene.key)]) {
     await lock.acquire();
     expect(lock.isAcquired).toBe(true);
     await lock.release();
@@ -102,6 +101,6 @@ export const structures: Readonly<Record<string, Case>> = {
   "refresh and release race condition > should not throw LostLock error when refresh started but not finished before release happened":
     releaseDuringRenewal,
   "should export public API": async () => {
-    for (const structure of [Lock, QuorumLock, Semaphore, MultiSemaphore]) expect(structure).toBeTypeOf("function");
+    for (const structure of [Lock, Semaphore, MultiSemaphore]) expect(structure).toBeTypeOf("function");
   },
 };

@@ -19,7 +19,6 @@ const SUITES = [
   "hold/twins",
   "locked-window/twins",
   "queue/contract/twins",
-  "semaphore/twins",
   "store/contract/twins",
 ];
 

@@ -9,12 +9,11 @@ export const lockView: OpenView = (store, found) => {
     async read() {
       const state = await lock.inspect();
       const { isHeld, fence, leftMs, waitingProcesses } = state;
-      const left = leftMs === Number.POSITIVE_INFINITY ? "never ends" : roughText(leftMs);
       return {
         facts: [
           ["state", isHeld ? "held" : "free"],
-          ...(isHeld ? ([["fence", fence === null ? "another library" : `${fence}`]] as const) : []),
-          ...(isHeld ? ([["lease left", left]] as const) : []),
+          ...(isHeld ? ([["fence", `${fence}`]] as const) : []),
+          ...(isHeld ? ([["lease left", roughText(leftMs)]] as const) : []),
           ["waiting", `${waitingProcesses}`],
         ],
         json: { ...state },

@@ -24,8 +24,8 @@ export const lockPanel: PanelMaker = (structure, overview) => {
     ...{ id: structure.id, part: "state", element: state },
     show(answer) {
       facts.show(factsOf(answer));
-      setText(text, explained(answer, structure));
-      const target = targetOf(answer);
+      setText(text, explained(answer));
+      const target = answer.fence === null ? undefined : `${answer.fence}`;
       if (target !== shown) buttons.replaceChildren(target && actions ? releaseButton(actions, structure, target) : "");
       shown = target;
     },
@@ -43,7 +43,7 @@ export const lockPanel: PanelMaker = (structure, overview) => {
 
 function factsOf({ isHeld, heldMs, leftMs, waitingProcesses, readers }: LockPart): Fact[] {
   const held = isHeld ? "held" : "free";
-  const left = !isHeld ? NONE : leftMs === null ? "never ends" : age(leftMs);
+  const left = isHeld ? age(leftMs) : NONE;
   return [
     {
       name: "state",
@@ -60,20 +60,13 @@ function factsOf({ isHeld, heldMs, leftMs, waitingProcesses, readers }: LockPart
   ];
 }
 
-function explained({ isHeld, fence, readers }: LockPart, { kind, settings }: StructureEntry): string {
-  const where =
-    kind === "QuorumLock" ? ` On this server; the majority of ${settings.servers ?? "its"} servers decides.` : "";
-  const holder = fence === null ? "Another library holds it, without a fence." : `The hold with fence ${fence}.`;
-  if (!readers) return (isHeld ? holder : "It is free.") + where;
+function explained({ isHeld, fence, readers }: LockPart): string {
+  if (!readers) return isHeld ? `The hold with fence ${fence}.` : "It is free.";
   const writer = isHeld ? `A writer: the hold with fence ${fence}.` : "No writer holds it.";
   return readers.count === 0 ? writer : `${writer} A writer works alone, after the last reader has left.`;
 }
 
-/** The hold that a release is for: a later one is not released. */
-function targetOf({ isHeld, fence }: LockPart): string | undefined {
-  return isHeld ? (fence === null ? "other" : String(fence)) : undefined;
-}
-
+/** `target`: the fence of the hold, because a later one is not released. */
 function releaseButton(actions: Actions, { name }: StructureEntry, target: string): HTMLElement | "" {
   const lock = quoted(name);
   return actions.button({

@@ -18,7 +18,6 @@ const PANELS: Readonly<Record<string, PanelMaker>> = {
   FleetMetrics: fleetPanel,
   Lock: lockPanel,
   ReadWriteLock: lockPanel,
-  QuorumLock: lockPanel,
   Semaphore: semaphorePanel,
   MultiSemaphore: semaphorePanel,
 };
