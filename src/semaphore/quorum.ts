@@ -159,6 +159,8 @@ export class Quorum {
     try {
       if (waitMs > 0 && (await abortable(within(before, waitMs), signal)).kind === "late") return null;
       for (;;) {
+        // A release that comes during the attempt may be too late for it.
+        const released = this.#released.promise;
         const attempt = this.#attempt(request, what, library);
         const outcome = await abortable(attempt, signal).catch((error) => {
           attempt.then((late) => late instanceof HeldLock && late.release()).catch(() => {});
@@ -169,7 +171,7 @@ export class Quorum {
         if (leftMs <= 0 && !outcome.isRefused) throw outcome.error();
         if (leftMs <= 0) return null;
         const pauseMs = Math.min(leftMs, SPLIT_MS * (0.5 + Math.random()));
-        await abortable(within(this.#released.promise, pauseMs), signal);
+        await abortable(within(released, pauseMs), signal);
       }
     } finally {
       turn.resolve();
