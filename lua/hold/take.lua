@@ -10,17 +10,22 @@
 -- Law   the number of a hold is max(last + 1, now in us), so it rises even if the state is lost, unless the clock is set back.
 --       A hold lasts at least until now + lease. A call that is sent again grants nothing twice, and shortens nothing.
 -- Cost  O(bytes of the state); a hold has 41, a place 32
+-- now when needed
 local keys_per_step = 1
 local arguments_per_step = 4
+-- @include store/read-clock-us
 -- @include hold/turn
 
 local function step(k, a, now)
   local key, tickets = KEYS[k], ARGV[a + 3]
   local is_guess, before = ARGV[a + 1] == "1", nil
+  -- In us, because a hold may begin in the same ms as the one before.
+  local now_us = now and now * 1000 or read_clock_us()
+  now = now or math.floor(now_us / 1000)
   if is_guess then
     -- The common case in one command: writes the state in which only this caller has a hold, and looks at what was there.
     local permits, lease = struct.unpack(PLACE, tickets)
-    local token, number = string.sub(tickets, PLACE_BYTES + 1), now * 1000
+    local token, number = string.sub(tickets, PLACE_BYTES + 1), now_us
     local ends = now + lease
     before = redis.call("SET", key, struct.pack(HEAD, FORMAT, 0, 1, permits, ends, ends, number) .. struct.pack(HOLD, number, permits, ends, 0) .. token,
       "PXAT", string.format("%.0f", ends + NUMBER_LIFE_MS), "GET")
