@@ -194,25 +194,29 @@ export class Quorum {
       void within(ended, defaults.deadlineMs).then((): unknown => ballot.mayBeHeld && ask("release"));
       return ballot;
     }
-    let extensions = 0;
-    let isOver = false;
+    let extending: Promise<unknown> | undefined;
+    let released: Promise<unknown> | undefined;
+    // A server that has not answered yet may get the hold after the release.
+    const releaseAgain = (ended: Promise<unknown>) =>
+      void ended.finally((): unknown => released?.then((): unknown => ask("release")));
+    releaseAgain(ended);
     const hold: HoldSource<null> = {
       ...{ fence: null, leaseMs, provenUntilMs, leaseClock: now, what },
       // redis-semaphore releases a hold that the majority did not renew, once all servers have answered. Here it is released at once.
       async extend(ms) {
-        extensions++;
-        const { ballot, ended } = await ask("extend", ms);
-        if (!ballot.isGranted) {
-          isOver = true;
-          void ask("release");
-        }
-        // It gives the hold to servers that did not have it, perhaps after the release.
-        void ended.finally(() => --extensions === 0 && isOver && ask("release"));
+        const asked = ask("extend", ms);
+        extending = asked;
+        const { ballot, ended } = await asked;
+        if (!ballot.isGranted) released = ask("release");
+        releaseAgain(ended);
         return ballot.isGranted;
       },
       async release() {
-        isOver = true;
-        const { ballot } = await ask("release");
+        // If it is sent as text and the release is not, a server would run it after the release.
+        await Promise.allSettled([extending]);
+        const asked = ask("release");
+        released = asked;
+        const { ballot } = await asked;
         if (!ballot.isGranted && !ballot.isRefused) throw ballot.error();
         return ballot.isGranted;
       },

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import * as library from "redis-semaphore";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { deferred } from "../../src/async/deferred.ts";
 import { Lock, memoryStore, OrielError, redisStore, Semaphore } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
@@ -209,6 +210,31 @@ test("an abort at any moment rejects with its reason or comes too late, and leav
     expect(ends.held + ends.enough).toBe(60);
     expect(ends.enough).toBeGreaterThan(0);
   }
+  await until("nothing is held", async () => (await keys()).flat().length === 0);
+});
+
+test("a server that grants a hold after its release is released again", async () => {
+  const [gate, granted] = [deferred(), deferred<unknown>()];
+  let isFirst = true;
+  const late = new Proxy(own[2]!, {
+    get(client, property) {
+      const member = Reflect.get(client, property);
+      if (typeof member !== "function") return member;
+      if (property !== "eval" || !isFirst) return member.bind(client);
+      isFirst = false;
+      return async (...args: unknown[]) => {
+        await gate.promise;
+        const answer = await member.apply(client, args);
+        granted.resolve(answer);
+        return answer;
+      };
+    },
+  });
+  await own[0]!.script("FLUSH"); // so that each server is sent the text of the script
+  const permit = await new QuorumSemaphore([own[0]!, own[1]!, late], "exports", { limit: 3 }).acquire(1);
+  expect(await permit.release()).toBe(true);
+  gate.resolve();
+  expect(await granted.promise).toBe(1);
   await until("nothing is held", async () => (await keys()).flat().length === 0);
 });
 
