@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { seeds } from "../harness/seeds.ts";
-import { MUTATIONS } from "./storm/mutations.ts";
+import { MUTATIONS, textOf } from "./storm/mutations.ts";
 import { playStorms, tallyOf } from "./storm/storm.ts";
 
 const { first, count } = seeds(20);
@@ -17,6 +17,10 @@ test(`${count} storms from seed ${first}: no accepted message is lost or held tw
   else process.stdout.write(`${tally}\n`);
   expect(all.flatMap(({ seed, violations }) => violations.map((each) => `seed ${seed}: ${each}`))).toEqual([]);
   expect(all).toHaveLength(count);
+});
+
+test("each planted fault changes one place", () => {
+  for (const each of MUTATIONS) expect([each.rule, textOf(each).split(each.from).length]).toEqual([each.rule, 2]);
 });
 
 /** `npm run test:all` takes the first one; `npm run faults` takes them all. */

@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "a message is kept while its handler runs",
     file: "lua/queue/extend.lua",
-    from: 'if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end',
+    from: 'if #moved > 0 then redis.call("ZADD", times, spread(moved)) end',
     to: "",
   },
   {
@@ -41,19 +41,27 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "an id that is known is not added again",
     file: "lua/queue/add.lua",
-    from: "local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(12, now, 0))",
+    from: "local is_known = known[i + 4] or here[id] or (copies and copies[i]) or (ends[i] and tonumber(ends[i]) >= score_of(12, now, 0))",
     to: "local is_known = here[id]",
   },
   {
     rule: "what lapsed is claimed again",
     file: "lua/queue/settle-and-claim.lua",
-    from: "local lapsed = first_of(times, 10, now, most)",
+    from: "local lapsed = first_of(times, 10, now, limit)",
     to: "local lapsed = {}",
   },
 ];
 
+/** The text that a mutation changes. */
+export function textOf({ file }: Mutation): string {
+  return file.endsWith(".lua")
+    ? readableScript(join(luaFolder, "..", file))
+    : readFileSync(join(luaFolder, "..", "src", file), "utf8");
+}
+
 /** Builds with one rule broken. */
-export function mutating({ file, from, to }: Mutation): Plugin {
+export function mutating(mutation: Mutation): Plugin {
+  const { file, from, to } = mutation;
   return {
     name: "mutation",
     setup(build) {
@@ -72,7 +80,7 @@ export function mutating({ file, from, to }: Mutation): Plugin {
   }
 
   function withChangedScript(module: string): string {
-    const text = changed(readableScript(join(luaFolder, "..", file)));
+    const text = changed(textOf(mutation));
     const sha = createHash("sha1").update(text).digest("hex");
     const declaration = `export const ${scriptNameOf(basename(file))} =`;
     if (!module.includes(declaration)) throw new Error(`no module has the script of ${file}`);
