@@ -26,13 +26,13 @@ local function step(k, a, now)
       if last == tonumber(number) then return struct.pack(ANSWER, 1, 1, 0, 0) end
     end
     if not before then
-      redis.call("SET", key, free, "PXAT", string.format("%.0f", (now or read_clock()) + NUMBER_LIFE_MS))
+      redis.call("SET", key, free, "PXAT", string.format("%.0f", (now or math.floor(read_clock_us() / 1000)) + NUMBER_LIFE_MS))
       return struct.pack(ANSWER, 0, 1, 0, 0)
     end
   else
     before = redis.call("GET", key)
   end
-  local is_read, serve, _, remove, save = pcall(turn_functions, key, before, now or read_clock(), ARGV[a])
+  local is_read, serve, _, remove, save = pcall(turn_functions, key, before, now or math.floor(read_clock_us() / 1000), ARGV[a])
   if not is_read then
     if is_guess then redis.call("SET", key, before, "KEEPTTL") end
     error(serve)

@@ -13,7 +13,7 @@
 -- now when needed
 local keys_per_step = 1
 local arguments_per_step = 4
--- @include store/read-clock-us
+-- @include store/read-clock
 -- @include hold/turn
 
 local function step(k, a, now)

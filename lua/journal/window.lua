@@ -167,7 +167,7 @@ end
 
 local function window(keys, args)
   if #keys ~= 1 or #args < 1 or #args > 2 then fail("ARGUMENT", "it needs one key, the span in ms, and the end or nothing") end
-  local key, now, tally = keys[1], read_clock(), new_tally()
+  local key, now, tally = keys[1], math.floor(read_clock_us() / 1000), new_tally()
   local span, to = whole_number("the span", args[1], 1), args[2] and whole_number("the end", args[2], -9007199254740991)
   local head = command("GETRANGE", key, 0, CHUNK_BYTES)
   local open = head ~= "" and chunk_of(key, head)

@@ -1,6 +1,6 @@
--- The server's clock in whole ms, for steps that need it in rare cases only (a line "-- now when needed"). Their `now` is
--- nil, except in tests, which pass a time.
-local function read_clock()
+-- The server's clock in whole us, for steps that need it in rare cases only, or to the us (a line "-- now when needed"). Their `now`,
+-- in ms, is nil, except in tests, which pass a time.
+local function read_clock_us()
   local time = redis.call("TIME")
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  return time[1] * 1000000 + time[2]
 end

@@ -48,11 +48,10 @@ export function watchdogLeaseMsOf(options: Pick<LockOptions, "watchdogLease">): 
 export function lockSettings(options: LockOptions): { watchdogLeaseMs: number; replicas: number } {
   checkOptions(options, ["watchdogLease", "replicas"]);
   const { watchdogLease, replicas = 0 } = options;
-  return { watchdogLeaseMs: watchdogLeaseMsOf({ watchdogLease }), replicas: replicasOf(replicas) };
-}
-
-export function replicasOf(replicas: number): number {
-  return wholeNumber("replicas", replicas, 0, MAX_REPLICAS);
+  return {
+    watchdogLeaseMs: watchdogLeaseMsOf({ watchdogLease }),
+    replicas: wholeNumber("replicas", replicas, 0, MAX_REPLICAS),
+  };
 }
 
 export function waitMsOf(wait: Duration): number {

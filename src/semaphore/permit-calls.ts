@@ -1,7 +1,7 @@
 import { argumentError, OrielError, wholeNumber } from "../errors.ts";
 import { HeldLock } from "../hold/held.ts";
 import { type HoldRequest, whileHeld } from "../hold/lock-calls.ts";
-import { checkOptions, leaseMsOf, replicasOf, waitMsOf } from "../hold/lock-options.ts";
+import { checkOptions, leaseMsOf, lockSettings, waitMsOf } from "../hold/lock-options.ts";
 import { StoreHold } from "../hold/store-hold.ts";
 import { takeHold } from "../hold/waiters.ts";
 import { type Place, placeOf } from "../place.ts";
@@ -52,12 +52,8 @@ interface SemaphoreSettings {
 /** Throws ARGUMENT for a wrong option, and for one that is not `known`. */
 export function semaphoreSettings(options: SemaphoreOptions, known: readonly string[]): SemaphoreSettings {
   checkOptions(options, known);
-  const { limit, watchdogLease = "30s", replicas = 0 } = options;
-  return {
-    limit: wholeNumber("limit", limit, 1, MAX_LIMIT),
-    watchdogLeaseMs: leaseMsOf("watchdogLease", watchdogLease),
-    replicas: replicasOf(replicas),
-  };
+  const { limit, ...others } = options;
+  return { limit: wholeNumber("limit", limit, 1, MAX_LIMIT), ...lockSettings(others) };
 }
 
 /** The calls of a semaphore, around its own way to get a hold. */

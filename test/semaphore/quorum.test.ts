@@ -187,32 +187,6 @@ describe("a semaphore of three servers", () => {
   });
 });
 
-test("an abort at any moment rejects with its reason or comes too late, and leaves nothing held", async () => {
-  const calls: ((signal: AbortSignal) => Promise<{ release(): Promise<boolean> } | null>)[] = [
-    (signal) => new QuorumLock(own, "abort").tryLock({ wait: "5m", signal }),
-    (signal) => new QuorumSemaphore(own, "aborts", { limit: 3 }).acquire(3, { wait: "5m", signal }),
-  ];
-  for (const call of calls) {
-    const ends = { held: 0, enough: 0 };
-    for (let i = 0; i < 60; i++) {
-      const abort = new AbortController();
-      const held = call(abort.signal).catch((reason: unknown) => reason);
-      // After some turns of the microtask queue, or of the event loop.
-      for (let step = 0; step < i % 20; step++) await (i < 30 ? null : new Promise(setImmediate));
-      abort.abort("enough");
-      const end = await held;
-      if (end === "enough") ends.enough++;
-      else {
-        expect(await (end as { release(): Promise<boolean> }).release()).toBe(true);
-        ends.held++;
-      }
-    }
-    expect(ends.held + ends.enough).toBe(60);
-    expect(ends.enough).toBeGreaterThan(0);
-  }
-  await until("nothing is held", async () => (await keys()).flat().length === 0);
-});
-
 test("a server that grants a hold after its release is released again", async () => {
   const [gate, granted] = [deferred(), deferred<unknown>()];
   let isFirst = true;

@@ -26,7 +26,7 @@ const NAME = "window";
 
 /** The text of the function as a library. Its clock is the key "clock". */
 export const steppedLibrary = composeFunction(`${luaFolder}/journal/window.lua`, {
-  "store/read-clock": `local function read_clock() return tonumber(redis.call("GET", "clock")) end`,
+  "store/read-clock": `local function read_clock_us() return 1000 * (tonumber(redis.call("GET", "clock")) or 0) end`,
 });
 /** The same as a script. */
 const steppedScript = steppedLibrary.slice(steppedLibrary.indexOf("\n") + 1);

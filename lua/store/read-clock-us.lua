@@ -1,6 +1,0 @@
--- The server's clock in whole us, for steps that need more than whole ms (a line "-- now when needed"). Their `now` is nil, except in
--- tests, which pass a time.
-local function read_clock_us()
-  local time = redis.call("TIME")
-  return time[1] * 1000000 + time[2]
-end
