@@ -1,5 +1,3 @@
-import { within } from "./within.ts";
-
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 
 /**
@@ -15,12 +13,4 @@ export const endsWithRequest: boolean = navigator?.userAgent === "Cloudflare-Wor
  */
 export function lostAfterMs(deadlineMs: number): number {
   return 2 * deadlineMs;
-}
-
-/** Longest time that a `close` waits for work that may never end. */
-const MAX_END_MS = 10_000;
-
-/** Resolves when `work` has ended, or may have ended with its request. `work` must never reject. */
-export async function untilEnded(work: Promise<unknown> | undefined): Promise<void> {
-  await (work && endsWithRequest ? within(work, MAX_END_MS) : work);
 }

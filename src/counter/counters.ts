@@ -1,8 +1,8 @@
 import { Beside } from "../async/beside.ts";
 import { Coalescer } from "../async/coalescer.ts";
 import { afterGathering, gathering } from "../async/gathering.ts";
-import { untilEnded } from "../async/of-request.ts";
 import { IDLE_TIMERS, type Timers } from "../async/timers.ts";
+import { untilEnded } from "../async/within.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
 import { isDate } from "../realm.ts";

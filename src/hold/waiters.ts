@@ -54,43 +54,52 @@ const LOOK_MS = 16_000;
 const AFTER_FAILURE_MS = 100;
 /** How long the subscription stays when no caller waits any more. */
 const LINGER_MS = 5000;
-/** Names of one store that are known to be held by others. */
-const MAX_BUSY = 1000;
+/** Names of one store that a process remembers. The oldest that is idle is forgotten for a new one. */
+const MAX_NAMES = 1000;
+/** If so many of the oldest names are in use, one more is remembered. */
+const MAX_LOOKS = 8;
 
 const aborts = new Aborts();
 
-/** What this process knows of the names of one store. */
-interface Names {
-  readonly waiters: Map<string, Waiters>;
-  /** They were held by others when they were last asked for, so the next request does not guess that they are free. */
-  readonly busy: Set<string>;
-}
-
-const ofStores = new WeakMap<Store, Names>();
-
-function namesOf(store: Store): Names {
-  const known = ofStores.get(store);
-  if (known) return known;
-  const names: Names = { waiters: new Map(), busy: new Set() };
-  ofStores.set(store, names);
-  return names;
-}
+/** The names of each store that this process uses, or used last. */
+const ofStores = new WeakMap<Store, Map<string, Waiters>>();
 
 /** Takes a hold. Resolves with null when the wait ends. Rejects with the signal's reason, or if the last request failed. */
 export function takeHold(store: Store, key: string, request: WaitRequest): Promise<Grant | null> {
-  const { waiters } = namesOf(store);
-  // In Workers requests end with their work, so no caller may wait for the request of another.
-  if (endsWithRequest) return new Waiters(store, key).add(request);
-  const ofKey = waiters.get(key) ?? new Waiters(store, key);
-  waiters.set(key, ofKey);
-  return ofKey.add(request);
+  return waitersOf(store, key).add(request);
 }
 
 /** Ends a hold. Resolves with true if it was still there. Callers of this process that are next get theirs by the same request. */
 export function leaveHold(hold: LeavingHold): Promise<boolean> {
-  const { store, key } = hold;
-  const { waiters } = namesOf(store);
-  return (waiters.get(key) ?? new Waiters(store, key)).leave(hold);
+  return waitersOf(hold.store, hold.key).leave(hold);
+}
+
+function waitersOf(store: Store, key: string): Waiters {
+  // In Workers requests end with their work, so no caller may wait for the request of another.
+  if (endsWithRequest) return new Waiters(store, key);
+  let names = ofStores.get(store);
+  if (!names) {
+    names = new Map();
+    ofStores.set(store, names);
+  }
+  let waiters = names.get(key);
+  if (!waiters) {
+    if (names.size >= MAX_NAMES) forgetIdle(names);
+    waiters = new Waiters(store, key);
+    names.set(key, waiters);
+  }
+  return waiters;
+}
+
+function forgetIdle(names: Map<string, Waiters>): void {
+  let looks = 0;
+  for (const [key, waiters] of names) {
+    if (waiters.isIdle) {
+      names.delete(key);
+      return;
+    }
+    if (++looks === MAX_LOOKS) return;
+  }
 }
 
 /** One caller, until it has a hold, its wait ends or its signal aborts. */
@@ -167,6 +176,10 @@ class Waiters {
   #untimed: Caller[] = [];
   #tokens = 0;
   #isAsking = false;
+  /** Releases that are under way. Their answers may grant holds to callers. */
+  #leaves = 0;
+  /** Others held the name when it was last asked for, so the next request does not guess that it is free. */
+  #isBusy = false;
   /** True from a failure until it is time to ask again. */
   #isPaused = false;
   /** False until the subscription is known to work: a user may not subscribe. */
@@ -181,6 +194,10 @@ class Waiters {
   constructor(store: Store, key: string) {
     this.#store = store;
     this.#key = key;
+  }
+
+  get isIdle(): boolean {
+    return this.#byToken.size === 0 && this.#leaves === 0 && !this.#unsubscribe && !this.#trialTimer;
   }
 
   add(request: WaitRequest): Promise<Grant | null> {
@@ -205,13 +222,16 @@ class Waiters {
     const replicas = mostReplicas(this.#callers);
     const input = { process: this.#process, token, number };
     let answer: Answer;
+    this.#leaves++;
     try {
       answer = await this.#store.run(leave, this.#key, input, runOptions(replicas));
     } catch (error) {
       this.#want(Number.POSITIVE_INFINITY); // it may have granted holds
       throw error;
+    } finally {
+      this.#leaves--;
     }
-    this.#noteBusy(!answer.isAlone || answer.granted.length > 0);
+    this.#isBusy = !answer.isAlone || answer.granted.length > 0;
     this.#accept(answer, sentAtMs, replicas);
     this.#proceed();
     return answer.isReleased;
@@ -288,7 +308,7 @@ class Waiters {
       const answer = await store.run(take, key, input, runOptions(replicas));
       for (const caller of callers) caller.mayHave = mayWait || answer.granted.length > 0;
       this.#accept(answer, sentAtMs, replicas);
-      this.#noteBusy(callers.some((caller) => caller.isOpen));
+      this.#isBusy = callers.some((caller) => caller.isOpen);
       pauseMs = this.#pauseAfter(answer);
     } catch (cause) {
       failure = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "hold/take failed", { cause });
@@ -307,15 +327,7 @@ class Waiters {
   }
 
   #mayGuess([first, second]: readonly Ticket[]): boolean {
-    if (first === undefined || second !== undefined || first.permits !== first.limit) return false;
-    return !namesOf(this.#store).busy.has(this.#key);
-  }
-
-  #noteBusy(isBusy: boolean): void {
-    const { busy } = namesOf(this.#store);
-    if (!isBusy) busy.delete(this.#key);
-    else if (busy.size < MAX_BUSY) busy.add(this.#key);
-    else busy.clear();
+    return first !== undefined && second === undefined && first.permits === first.limit && !this.#isBusy;
   }
 
   #pauseAfter({ nextMs }: Answer): number {
@@ -402,23 +414,18 @@ class Waiters {
     }, TRIAL_MS + 10);
   }
 
-  /** Ends the subscription after a while, and forgets the name. */
+  /** Ends the subscription after a while. */
   #becomeIdle(): void {
     clearTimeout(this.#timer);
     this.#isPaused = false;
-    if (this.#byToken.size > 0) return;
-    if (!this.#unsubscribe) {
-      const { waiters } = namesOf(this.#store);
-      if (waiters.get(this.#key) === this) waiters.delete(this.#key);
-      return;
-    }
+    this.#wanted = 0;
+    if (this.#byToken.size > 0 || !this.#unsubscribe) return;
     this.#lingerTimer ??= idleTimeout(() => {
       this.#lingerTimer = undefined;
       if (this.#callers.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
       this.#isSubscribed = false;
-      this.#becomeIdle();
     }, LINGER_MS);
   }
 }

@@ -123,13 +123,9 @@ export class Lock {
     });
   }
 
-  async #hold({ isWatched, ...request }: HoldRequest): Promise<HeldLock | null> {
-    const grant = await takeHold(this.#store, this.#key, {
-      ...request,
-      permits: 1,
-      limit: 1,
-      replicas: this.#replicas,
-    });
+  async #hold({ isWatched, leaseMs, waitMs, signal }: HoldRequest): Promise<HeldLock | null> {
+    const replicas = this.#replicas;
+    const grant = await takeHold(this.#store, this.#key, { permits: 1, limit: 1, leaseMs, waitMs, signal, replicas });
     return grant && new HeldLock(new StoreHold(grant, grant.number, `the lock ${this.#key}`), isWatched, this.#at);
   }
 }

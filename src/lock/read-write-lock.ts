@@ -41,8 +41,8 @@ export class ReadWriteLock {
       new LockCalls(
         at,
         watchdogLeaseMs,
-        async ({ isWatched, ...request }: HoldRequest) => {
-          const grant = await takeHold(store, key, { ...request, permits, limit: ALL, replicas });
+        async ({ isWatched, leaseMs, waitMs, signal }: HoldRequest) => {
+          const grant = await takeHold(store, key, { permits, limit: ALL, leaseMs, waitMs, signal, replicas });
           return grant && new HeldLock(new StoreHold(grant, grant.number, what), isWatched, at);
         },
         prefix,

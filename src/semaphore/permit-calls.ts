@@ -88,8 +88,8 @@ export class PermitCalls {
     const { limit, replicas } = settings;
     register(store, structure, name, instance, { limit });
     const key = semaphoreKeyOf(store, name);
-    return new PermitCalls(at, settings, async (permits, { isWatched, ...request }, what) => {
-      const grant = await takeHold(store, key, { ...request, permits, limit, replicas });
+    return new PermitCalls(at, settings, async (permits, { isWatched, leaseMs, waitMs, signal }, what) => {
+      const grant = await takeHold(store, key, { permits, limit, leaseMs, waitMs, signal, replicas });
       return grant && new HeldLock(new StoreHold(grant, null, what), isWatched, at);
     });
   }

@@ -1,6 +1,7 @@
 import { abortable } from "../async/aborts.ts";
 import { Beside } from "../async/beside.ts";
-import { endsWithRequest, untilEnded } from "../async/of-request.ts";
+import { endsWithRequest } from "../async/of-request.ts";
+import { untilEnded } from "../async/within.ts";
 import { ofThisCopy } from "../copies.ts";
 import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../errors.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";

@@ -1,6 +1,7 @@
 import { Aborts } from "../../async/aborts.ts";
 import { leaseClock } from "../../async/lease-clock.ts";
-import { endsWithRequest, lostAfterMs, untilEnded } from "../../async/of-request.ts";
+import { endsWithRequest, lostAfterMs } from "../../async/of-request.ts";
+import { untilEnded } from "../../async/within.ts";
 import { argumentError, OrielError } from "../../errors.ts";
 import { Place } from "../../place.ts";
 import { type Clock, type Duration, durationMs } from "../../time.ts";

@@ -14,7 +14,7 @@ import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
 import { type IoredisClient, outliveErrors } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
-import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
+import { type CommandClass, commandClassOf, type ScriptCommand, scriptCommandOf } from "./script-command.ts";
 import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const noError = () => {};
@@ -24,19 +24,68 @@ const LOADING = "LOADING Redis is loading the dataset in memory";
 const NOTICE_LOADING_MS = 100;
 const WITHOUT_REASON = /Connection is closed|Command aborted|Stream isn't writeable/;
 
+interface Unanswered {
+  readonly calls: Set<Sent>;
+  bytes: number;
+}
+
+/** A script call that was passed to the client. */
+class Sent implements Attempt {
+  readonly reply: Promise<unknown[]>;
+  readonly command: ScriptCommand;
+  readonly #bytes: number;
+  readonly #unanswered: Unanswered;
+  #resolve!: (answer: unknown[]) => void;
+  #reject!: (error: Error) => void;
+
+  constructor(command: ScriptCommand, bytes: number, unanswered: Unanswered) {
+    this.command = command;
+    this.#bytes = bytes;
+    this.#unanswered = unanswered;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    unanswered.calls.add(this);
+    unanswered.bytes += bytes;
+  }
+
+  answer(answer: unknown): void {
+    if (this.#settle()) this.#resolve(answer as unknown[]);
+  }
+
+  lose(error: Error): void {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  mayHaveArrived(): boolean {
+    return this.command.mayHaveArrived();
+  }
+
+  abandon(): void {
+    this.command.abandon();
+  }
+
+  #settle(): boolean {
+    if (!this.#unanswered.calls.delete(this)) return false;
+    this.#unanswered.bytes -= this.#bytes;
+    this.command.abandon();
+    return true;
+  }
+}
+
 /** The adapter for ioredis. An `owned` client ends with the store; others stay open. */
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
   const loaded = new Set<string>();
   const loads = new Loads(scripting);
-  const unanswered = new Set<(error: Error) => void>();
+  const unanswered: Unanswered = { calls: new Set(), bytes: 0 };
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED, isTls);
   /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
   let refusedBy: Error | undefined;
-  let unansweredBytes = 0;
   let becomesReady: Deferred<void> | undefined;
 
   const onError = (error: unknown) => {
@@ -72,10 +121,11 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     becomesReady?.resolve();
     becomesReady = undefined;
   };
+  const closedEarly = () => new Error("the connection closed before the answer", { cause: lastError.current });
   const onClose = () => {
     lastError.closed();
-    const error = new Error("the connection closed before the answer", { cause: lastError.current });
-    for (const lose of [...unanswered]) lose(error);
+    const error = closedEarly();
+    for (const sent of [...unanswered.calls]) sent.lose(error);
   };
   const onEnd = () => {
     becomesReady?.reject(new Error("the client has ended", { cause: lastError.current }));
@@ -127,7 +177,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       return lastError.isOpening;
     },
     get unansweredBytes() {
-      return unansweredBytes;
+      return unanswered.bytes;
     },
     whenReady() {
       if (refusedBy) return Promise.reject(refusedBy);
@@ -142,44 +192,33 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {
       if (!isWhole && !loaded.has(script.sha)) load(script);
       const { command: name, nameOf } = isWhole ? wholeScripts : loads.scripting;
-      const payload = encodeCommand([name, nameOf(script), keys.length, ...keys, ...args]);
+      const payload = encodeCommand([name, nameOf(script), keys.length], keys, args);
       let isConfirmed: Promise<void> | undefined;
-      const onWritten = (connection: unknown) => {
-        if (!confirmation) return;
-        isConfirmed = confirmed(confirmation, waitOn(connection));
-        isConfirmed.catch(() => {});
-      };
-      const command = new ScriptCommand(keys, payload, onWritten);
-      const sizeBytes = payload.length;
-      unansweredBytes += sizeBytes;
-      const reply = new Promise<unknown[]>((resolve, reject) => {
-        const settle = () => {
-          if (!unanswered.delete(lose)) return false;
-          unansweredBytes -= sizeBytes;
-          command.abandon();
-          return true;
-        };
-        const lose = (error: Error) => {
-          if (settle()) reject(error);
-        };
-        unanswered.add(lose);
-        try {
-          client.sendCommand(command as never);
-        } catch (error) {
-          lose(withoutSecrets(error, secrets));
-        }
-        command.promise.then(
-          (answer) => {
-            if (command.wasReplaced)
-              return lose(new Error("the connection closed before the answer", { cause: lastError.current }));
-            const done = () => settle() && resolve(answer as unknown[]);
-            if (isConfirmed) isConfirmed.then(done, lose);
-            else done();
-          },
-          (error: Error) => lose(failureOf(error)),
-        );
-      });
-      return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
+      const onWritten =
+        confirmation &&
+        ((connection: unknown) => {
+          isConfirmed = confirmed(confirmation, waitOn(connection));
+          isConfirmed.catch(() => {});
+        });
+      const sent = new Sent(new ScriptCommand(keys, payload, onWritten), payload.length, unanswered);
+      try {
+        client.sendCommand(sent.command as never);
+      } catch (error) {
+        sent.lose(withoutSecrets(error, secrets));
+      }
+      sent.command.promise.then(
+        (answer) => {
+          if (sent.command.wasReplaced) sent.lose(closedEarly());
+          else if (isConfirmed)
+            isConfirmed.then(
+              () => sent.answer(answer),
+              (error: Error) => sent.lose(error),
+            );
+          else sent.answer(answer);
+        },
+        (error: Error) => sent.lose(failureOf(error)),
+      );
+      return sent;
     },
     forget(script) {
       loaded.delete(script.sha);

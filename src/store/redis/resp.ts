@@ -7,15 +7,27 @@ const FRAME_BYTES = 16;
 const ARRAY = 0x2a;
 const BULK = 0x24;
 
+const NONE: readonly string[] = [];
+
 /**
- * Encodes a command in Redis' protocol: *count, then $length and the bytes of each part. Strings are sent as UTF-8,
- * numbers as decimal text. Bytes are copied, so the arguments may change after this returns.
+ * Encodes a command of all these parts in Redis' protocol: *count, then $length and the bytes of each part. Strings are sent
+ * as UTF-8, numbers as decimal text. Bytes are copied, so the arguments may change after this returns.
  */
-export function encodeCommand(parts: readonly Argument[]): Buffer {
-  let maxBytes = FRAME_BYTES;
-  for (const part of parts) maxBytes += FRAME_BYTES + maxBytesOf(part);
-  const bytes = Buffer.allocUnsafe(maxBytes);
-  let at = writeHead(bytes, 0, ARRAY, parts.length);
+export function encodeCommand(
+  words: readonly Argument[],
+  keys: readonly string[] = NONE,
+  args: readonly Argument[] = NONE,
+): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_BYTES + maxBytesOf(words) + maxBytesOf(keys) + maxBytesOf(args));
+  let at = writeHead(bytes, 0, ARRAY, words.length + keys.length + args.length);
+  at = writeParts(bytes, at, words);
+  at = writeParts(bytes, at, keys);
+  at = writeParts(bytes, at, args);
+  return bytes.subarray(0, at);
+}
+
+function writeParts(bytes: Buffer, from: number, parts: readonly Argument[]): number {
+  let at = from;
   for (const part of parts) {
     if (typeof part === "object") {
       at = writeHead(bytes, at, BULK, part.length);
@@ -23,13 +35,18 @@ export function encodeCommand(parts: readonly Argument[]): Buffer {
       at = writeEnd(bytes, at + part.length);
     } else at = writeText(bytes, at, typeof part === "number" ? String(part) : part);
   }
-  return bytes.subarray(0, at);
+  return at;
 }
 
-function maxBytesOf(part: Argument): number {
-  if (typeof part === "object") return part.length;
-  if (typeof part === "number") return 24;
-  return part.length > MAX_LOOPED ? Buffer.byteLength(part) : 3 * part.length;
+function maxBytesOf(parts: readonly Argument[]): number {
+  let maxBytes = 0;
+  for (const part of parts) {
+    maxBytes += FRAME_BYTES;
+    if (typeof part === "object") maxBytes += part.length;
+    else if (typeof part === "number") maxBytes += 24;
+    else maxBytes += part.length > MAX_LOOPED ? Buffer.byteLength(part) : 3 * part.length;
+  }
+  return maxBytes;
 }
 
 function writeText(bytes: Buffer, at: number, text: string): number {

@@ -21,7 +21,7 @@ interface IoredisCommand {
 export type CommandClass = new (name: string, args: string[], options?: object) => IoredisCommand;
 
 /** A command that writes a script call. */
-interface ScriptCommand extends IoredisCommand {
+export interface ScriptCommand extends IoredisCommand {
   /** True if it was written, and the server did not answer with an error. */
   mayHaveArrived(): boolean;
   readonly wasReplaced: boolean;

@@ -22,7 +22,7 @@ export class RespConnection {
     const replies = commands.map(
       () => new Promise<Reply>((resolve, reject) => this.#waiting.push({ resolve, reject })),
     );
-    socket.write(Buffer.concat(commands.map(encodeCommand)));
+    socket.write(Buffer.concat(commands.map((parts) => encodeCommand(parts))));
     return Promise.all(replies);
   }
 
