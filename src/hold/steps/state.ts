@@ -67,7 +67,8 @@ export function processOf(token: string): string {
   return token.slice(0, PROCESS_LENGTH);
 }
 
-/** Of a hold or a place in the heap, besides its bytes in Redis. */
+/** Of a state in the heap, and of each hold or place, besides their bytes in Redis. */
+const STATE_BYTES = 128;
 const OBJECT_BYTES = 64;
 
 /** One step on the state of a name in a memory store. The twin of lua/hold/turn.lua, which states the rules. */
@@ -166,10 +167,11 @@ export class Turn {
   }
 
   #write(): void {
-    const holds = this.#holds;
-    const places = this.#places;
-    const sizeBytes =
-      HEAD_BYTES + (HOLD_LENGTH + OBJECT_BYTES) * holds.length + (PLACE_LENGTH + OBJECT_BYTES) * places.length;
+    // Copies have no room for more.
+    const holds = this.#holds.slice();
+    const places = this.#places.slice();
+    const ofHolds = (HOLD_LENGTH + OBJECT_BYTES) * holds.length;
+    const sizeBytes = HEAD_BYTES + STATE_BYTES + ofHolds + (PLACE_LENGTH + OBJECT_BYTES) * places.length;
     const lastEndMs = holds.length > 0 ? this.#lastEndMs : 0;
     const state: KeptState = { last: this.#last, holds, places, firstEndMs: this.#firstEndMs, lastEndMs };
     this.#keys.set(this.#key, state, sizeBytes, this.#lastEndMs + NUMBER_LIFE_MS);
