@@ -20,6 +20,9 @@ export const constants = {
   MAX_DEDUPE_IDS: 100_000,
   // For so long the nonces of cancelled messages are remembered.
   CANCELLED_MS: 600_000,
+  // An empty shard expires so long after the last id that it remembers. Then nothing is forgotten early when a clock is
+  // set back a little, or its keys move to a node with another clock.
+  LINGER_MS: 1000,
   // Ids of done messages are removed with every FORGET_AT results, and with fewer results every so many ms. A prime, so
   // that no periodic caller misses it every time.
   FORGET_AT: 16,

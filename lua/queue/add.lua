@@ -8,9 +8,11 @@
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, ids added earlier in this
 --       call, and copies of cancelled messages (see move). The id of such a copy is new for other messages.
+--       The keys of a shard with a message have no expiry.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log(stored messages))
 -- @include queue/layout
+-- @include queue/keep
 local keys_per_step = 2
 local arguments_per_step = 2
 
@@ -71,6 +73,7 @@ local function step(k, a, now)
     return table.concat(answers)
   end
   local head = head_of(times, old_levels)
+  if levels ~= known[3] then keep(times, messages) end
   redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, spread(values))
   redis.call("ZADD", times, "+inf", "", spread(scores))
   if first < head then publish_due(times, first) end

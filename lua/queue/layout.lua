@@ -1,6 +1,7 @@
 -- @include layouts/queue
 -- @include store/spread
--- A shard of a queue: two keys. They never expire, and once they exist they are never empty.
+-- A shard of a queue: two keys, which are never empty while they exist. They expire together, while the shard is empty: its hash
+-- has no field but @layout, @seq, @levels and @cancelled. A message, a pause and @home keep them (lua/queue/expiry.lua).
 -- times: a sorted set, score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
 --   band 0..9 | a waiting message of that priority | ms: when it is due            | member: seq, 14 hexadecimal digits, and id
 --   band 10   | a claimed message                  | ms: when the claim lapses     | member: the same
@@ -14,9 +15,11 @@
 --   @layout   | format and number of shards; all processes must agree. The shard with tag 0 belongs to every number of
 --             | shards. It has the layout before another shard has a message
 --   @seq      | the last seq, us: max(last + 1, now), so that messages with equal times keep their order
---   @levels   | priorities that were ever used, highest first
+--   @levels   | priorities used since the shard was last empty, highest first. While the keys have an expiry it is empty. A
+--             | step that changes it takes the expiry away
 --   @cancelled| until when the last cancelled message is known, ms; absent: none was cancelled
 --   @paused   | exists while the queue is paused
+--   @home     | exists in the shard with tag 0 of a queue with several shards
 local MAX_TEXTS = 1000
 local EVERY_LEVEL = "9876543210"
 
@@ -91,15 +94,6 @@ local function mismatch(messages, messages_layout, layout)
     return damaged(messages, "its field @layout is no layout")
   end
   return refuse("MISMATCH", "the queue's layout (format|shards) is " .. messages_layout .. ", not " .. layout .. ": use that number of shards, or another name")
-end
-
--- Writes the layout into a shard, or returns why it is refused. An equal one is written again, because WAIT covers only the
--- writes of its own connection.
-local function agree(times, messages, layout)
-  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), layout)
-  if refused then return refused end
-  redis.call("ZADD", times, "+inf", "")
-  redis.call("HSET", messages, "@layout", layout)
 end
 
 -- Priorities that may be in use, highest first. All priorities if the stored list is damaged.

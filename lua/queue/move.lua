@@ -10,6 +10,7 @@
 --       Its id is new for other requests.
 -- Cost  O(log(stored messages))
 -- @include queue/layout
+-- @include queue/expiry
 local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
@@ -27,6 +28,7 @@ local function step(k, a, now)
     local ends = now + CANCELLED_MS
     redis.call("ZADD", times, text_of(score_of(DONE, ends, 0)), cancelled_member(known[1], SEQ_DIGITS, id))
     redis.call("HSET", messages, "@cancelled", string.format("%.0f", ends))
+    expire_if_empty(times, messages, now)
     return MOVE_MOVED_BYTE
   end
   if band == DEAD then return MOVE_DEAD_BYTE end

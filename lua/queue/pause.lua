@@ -5,8 +5,11 @@
 -- ARGV  1 layout · 2 "1": pause, "0": resume
 -- Reply u8 0
 -- Errors MISMATCH, CORRUPT; nothing was written
+-- Law   A paused shard does not expire, and an empty one that is resumed does.
 -- Cost  O(1)
 -- @include queue/layout
+-- @include queue/expiry
+-- @include queue/write-layout
 local keys_per_step = 2
 local arguments_per_step = 2
 local function step(k, a, now)
@@ -17,6 +20,7 @@ local function step(k, a, now)
     redis.call("HSET", messages, "@paused", "1")
   else
     redis.call("HDEL", messages, "@paused")
+    expire_if_empty(times, messages, now)
     publish_due(times, 0)
   end
   return "\0"

@@ -21,8 +21,10 @@
 --       even if its claim lapsed for the last time. A message that comes again gets a new seq, so that late results of its
 --       earlier deliveries, which have the same numbers, are refused. A retried message that is due before all others publishes a hint. Every check that
 --       can fail comes before the first write. The script needs little memory, so it runs on a full server.
+--       A shard whose last message is done expires (queue/expiry).
 -- Cost  O((results + messages) * log(stored messages))
 -- @include queue/layout
+-- @include queue/expiry
 -- @include queue/bury-corrupt
 local keys_per_step = 2
 local arguments_per_step = 7
@@ -270,6 +272,7 @@ local function step(k, a, now)
   elseif (next_ms <= now or claims.count > 0) and not is_paused then
     next_ms = next_of(times, levels)
   end
+  if next_ms == math.huge and (statuses ~= "" or #claims.gone > 0) then expire_if_empty(times, messages, now) end
   local listed = claims.parts
   if #claims.died > 0 then
     listed = claims.died

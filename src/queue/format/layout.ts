@@ -2,7 +2,7 @@ import { BAND_SIZE, DELIVERIES_SIZE, SEQ_DIGITS } from "../../generated/layouts/
 import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 
-const FORMAT = 2;
+const FORMAT = 3;
 /** Maximum messages of one step. */
 export const MAX_MESSAGES = 1000;
 /** Maximum messages of a step that reads or writes whole messages. It occupies the server for about 5 ms. */

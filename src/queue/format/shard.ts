@@ -1,8 +1,8 @@
-import { BAND_SIZE, CLAIMED, LAPSED } from "../../generated/layouts/queue.ts";
+import { BAND_SIZE, CLAIMED, LAPSED, LINGER_MS } from "../../generated/layouts/queue.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
 import { refusal } from "../../store/refusal.ts";
-import { channelOf, readScore } from "./layout.ts";
+import { addedAtMs, channelOf, readScore } from "./layout.ts";
 import { bytesInTimes, Times } from "./times.ts";
 
 /** Memory of a message besides its envelope, its id and its entry in `times`; includes a fixed failure reason. */
@@ -28,6 +28,9 @@ export class Shard {
   /** Priorities that were ever used, highest first. */
   levels: number[] = [];
   isPaused = false;
+  /** It is the home shard of a queue with several shards. */
+  isHome = false;
+  expireAtMs = Number.POSITIVE_INFINITY;
   /** Until when the last cancelled message is known. */
   cancelledUntilMs = 0;
   #ownBytes = SHARD_BYTES;
@@ -88,7 +91,23 @@ export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
 
 /** Stores a shard that grows by `growthBytes`. Throws OVERLOADED; call it before any change. */
 export function saveShard(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
+  keys.set(key, shard, shard.sizeBytes + growthBytes, shard.expireAtMs);
+}
+
+/** The same for a shard after which it is not empty: takes its expiry away. The twin of lua/queue/keep.lua. */
+export function keepShard(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
   keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
+  shard.expireAtMs = Number.POSITIVE_INFINITY;
+}
+
+/** Lets a shard expire if it is empty, after the changes of a step. The twin of expire_if_empty in lua/queue/expiry.lua. */
+export function expireIfEmpty(keys: Keyspace, key: string, shard: Shard, nowMs: number): void {
+  if (shard.layout === undefined || shard.messages.size > 0 || shard.isPaused || shard.isHome) return;
+  // Without messages all entries are ids that are known until then.
+  const endsMs = Math.max(nowMs, addedAtMs(shard.seq), readScore(shard.times.highest() ?? 0).ms);
+  shard.expireAtMs = endsMs + LINGER_MS;
+  // It has become smaller since the step stored it, so this cannot fail.
+  saveShard(keys, key, shard);
 }
 
 /** Publishes a hint to sleeping workers: a message is due earlier than they know. */

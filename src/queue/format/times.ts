@@ -69,6 +69,11 @@ export class Times {
     return found;
   }
 
+  /** The highest score of all; undefined without entries. */
+  highest(): number | undefined {
+    return this.#runs.at(-1)!.at(-1)?.score;
+  }
+
   /** Counts the entries of a band between two times. */
   count(band: number, fromMs: number, untilMs: number): number {
     const from = this.#rankOf({ score: scoreOf(band, fromMs, 0), member: "" });

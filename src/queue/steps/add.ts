@@ -5,7 +5,7 @@ import { packStrings } from "../../store/message-pack.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
 import { cancelledMember } from "../format/envelope.ts";
 import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
-import { messageBytes, publishDue, saveShard, shardAt } from "../format/shard.ts";
+import { keepShard, messageBytes, publishDue, shardAt } from "../format/shard.ts";
 
 export interface NewMessage {
   id: string;
@@ -44,7 +44,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
     });
     const added = messages.filter((_, i) => isNew[i]);
     if (added.length === 0) return isNew;
-    saveShard(
+    keepShard(
       keys,
       key,
       shard,

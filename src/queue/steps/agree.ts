@@ -1,7 +1,7 @@
 import { agreeScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
-import { saveShard, shardAt } from "../format/shard.ts";
+import { keepShard, shardAt } from "../format/shard.ts";
 
 /** Writes the queue's layout into its home shard, or compares it. Law in lua/queue/agree.lua. */
 export const agree: Operation<{ layout: string }, void> = {
@@ -16,7 +16,8 @@ export const agree: Operation<{ layout: string }, void> = {
   decode: () => undefined,
   local(keys, key, { layout }) {
     const shard = shardAt(keys, key, layout);
-    saveShard(keys, key, shard);
+    keepShard(keys, key, shard);
     shard.layout = layout;
+    shard.isHome = true;
   },
 };

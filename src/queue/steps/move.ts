@@ -4,7 +4,7 @@ import type { Operation } from "../../store/contract.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
 import { cancelledMember } from "../format/envelope.ts";
 import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
-import { publishDue, saveShard, shardAt } from "../format/shard.ts";
+import { expireIfEmpty, publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 export type MoveResult = "unknown" | "moved" | "claimed" | "dead";
 const RESULTS: Record<number, MoveResult> = {
@@ -38,6 +38,7 @@ export const move: Operation<{ layout: string; id: string; when: DueTime | undef
       shard.delete(id);
       shard.cancelledUntilMs = nowMs + CANCELLED_MS;
       shard.times.set(cancelledMember(stored.envelope, id), scoreOf(DONE, shard.cancelledUntilMs, 0));
+      expireIfEmpty(keys, key, shard, nowMs);
       return "moved";
     }
     const due = dueMs(when, nowMs);

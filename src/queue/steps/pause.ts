@@ -1,7 +1,7 @@
 import { pauseScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
-import { publishDue, saveShard, shardAt } from "../format/shard.ts";
+import { expireIfEmpty, keepShard, publishDue, shardAt } from "../format/shard.ts";
 
 /** Pauses or resumes a queue. Law in lua/queue/pause.lua. */
 export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
@@ -14,11 +14,13 @@ export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
   repeatable: false,
   encode: ({ layout, isPaused }) => [layout, isPaused ? "1" : "0"],
   decode: () => undefined,
-  local(keys, key, { layout, isPaused }) {
+  local(keys, key, { layout, isPaused }, nowMs) {
     const shard = shardAt(keys, key, layout);
-    saveShard(keys, key, shard);
+    keepShard(keys, key, shard);
     shard.layout = layout;
     shard.isPaused = isPaused;
-    if (!isPaused) publishDue(keys, key, 0);
+    if (isPaused) return;
+    expireIfEmpty(keys, key, shard, nowMs);
+    publishDue(keys, key, 0);
   },
 };

@@ -12,7 +12,7 @@ import type { Keyspace } from "../../store/contract.ts";
 import { isStoreFull } from "../../store/memory/full.ts";
 import { rawEnvelope } from "../format/envelope.ts";
 import { addedAtMs, idOf, memberOf, readScore, scoreOf, seqOf, storedValueOf } from "../format/layout.ts";
-import { errorBytes, FAILED, publishDue, type Shard, saveShard, shardAt } from "../format/shard.ts";
+import { errorBytes, expireIfEmpty, FAILED, publishDue, type Shard, saveShard, shardAt } from "../format/shard.ts";
 import { claimAll } from "./claim-all.ts";
 import type { SettleAndClaimRequest, SettleAndClaimResult, Settlement, SettleStatus } from "./settlement.ts";
 
@@ -50,13 +50,9 @@ export function settleAndClaimInMemory(
 
   const limit = shard.isPaused ? 0 : asked.limit;
   const { claims, exhausted } = claimAll(shard, limit, nowMs, nowMs + asked.visibilityMs);
-  return {
-    nowMs,
-    nextMs: claims.length > 0 && claims.length === limit ? nowMs : shard.next(),
-    statuses,
-    claims,
-    exhausted,
-  };
+  const nextMs = claims.length > 0 && claims.length === limit ? nowMs : shard.next();
+  if (nextMs === Number.POSITIVE_INFINITY && statuses.length > 0) expireIfEmpty(keys, key, shard, nowMs);
+  return { nowMs, nextMs, statuses, claims, exhausted };
 }
 
 /**

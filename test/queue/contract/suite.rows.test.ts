@@ -4,6 +4,7 @@ import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { queueSuite } from "./suite.ts";
 import { claimSuite } from "./suite-claims.ts";
 import { closeSuite } from "./suite-close.ts";
+import { emptySuite } from "./suite-empty.ts";
 import { endingsSuite } from "./suite-endings.ts";
 import { lapsedSuite } from "./suite-lapsed.ts";
 import { listenersSuite } from "./suite-listeners.ts";
@@ -29,6 +30,7 @@ overMatrix("queue", (name, open) => {
     listenersSuite,
     endingsSuite,
     closeSuite,
+    emptySuite,
   ])
     suite(name, () => reported(open()));
 });

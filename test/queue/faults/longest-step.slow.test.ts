@@ -97,7 +97,7 @@ test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
       expect(claimed).toHaveLength(MAX_PER_REQUEST);
       const results = claimed.map(({ receipt }) => ({ ...receipt, ...outcome }));
       const asked = {
-        layout: "2|1",
+        layout: "3|1",
         settlements: results,
         dedupeMs: 60_000,
         limit: MAX_PER_REQUEST,

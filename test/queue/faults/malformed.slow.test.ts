@@ -202,8 +202,11 @@ test("the field @layout is missing: CORRUPT; of another format: MISMATCH", async
   const queue = await setUp();
   await client.hset(MESSAGES, "@layout", "\xff");
   await expect(queue.claim()).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(MESSAGES) });
-  await client.hset(MESSAGES, "@layout", "3|1");
-  await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
+  for (const layout of ["2|1", "4|1"]) {
+    await client.hset(MESSAGES, "@layout", layout);
+    await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
+    await expect(queue.add(1)).rejects.toMatchObject({ code: "MISMATCH", applied: "no" });
+  }
 });
 
 test("a worker whose shard is no queue reports it and closes", async () => {
