@@ -45,6 +45,12 @@ export const MUTATIONS: readonly Mutation[] = [
     to: "local is_known = here[id]",
   },
   {
+    rule: "a message takes the expiry of an empty shard away",
+    file: "lua/queue/add.lua",
+    from: "if levels ~= known[3] then keep(times, messages) end",
+    to: "",
+  },
+  {
     rule: "what lapsed is claimed again",
     file: "lua/queue/settle-and-claim.lua",
     from: "local lapsed = first_of(times, 10, now, limit)",

@@ -1,4 +1,5 @@
 import { DelayQueue } from "../../../src/queue/delay-queue.ts";
+import type { DelayQueueOptions } from "../../../src/queue/options.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import type { FaultProxy } from "../../harness/network/proxy.ts";
 import type { Random } from "../../simulator/world/random.ts";
@@ -45,13 +46,24 @@ export class Scene {
   }
 
   /** The queue as nobody disturbs it. */
-  async directly<T>(ask: (queue: DelayQueue<unknown>) => Promise<T>): Promise<T> {
+  async directly<T>(ask: (queue: DelayQueue<unknown>) => Promise<T>, other: DelayQueueOptions = {}): Promise<T> {
     const store = redisStore(this.site.url, { deadline: 5000 });
     try {
-      return await ask(new DelayQueue(store, this.queueName, this.options));
+      return await ask(new DelayQueue(store, this.queueName, { ...this.options, ...other }));
     } finally {
       await store.close();
     }
+  }
+
+  /** Messages that are all done before. The keys that they leave would expire in the middle of the storm. */
+  async useBefore(): Promise<void> {
+    await this.directly(
+      async (queue) => {
+        await queue.addBulk(Array.from({ length: 16 }, () => ({ payload: "before" })));
+        for (const message of await queue.claim({ limit: 16 })) await queue.ack(message);
+      },
+      { dedupeFor: 0 },
+    );
   }
 
   async produce(messages: number, isAlone: boolean): Promise<void> {

@@ -27,6 +27,7 @@ export interface Outcome {
 async function playStorm(seed: number, site: Site, crew: Crew): Promise<Outcome> {
   const scene = new Scene(seed, new Random(seed), site, crew);
   const { random, options } = scene;
+  await scene.useBefore();
   for (const isAlone of [false, random.chance(0.3)]) await scene.produce(random.int(3, 10), isAlone);
   for (const isAlone of [false, true, random.chance(0.5)]) await scene.work(isAlone);
   await trouble(scene);
