@@ -23,6 +23,7 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   HEXISTS: ["f"],
   HGET: ["f"],
   HINCRBY: ["f", "1"],
+  HLEN: [],
   HMGET: ["f"],
   HSCAN: ["0"],
   HSET: ["f", "1"],
@@ -43,7 +44,7 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Commands whose probe has other arguments. */
-export const OTHERS = ["COPY", "PEXPIREAT", "PUBLISH", "RENAME", "SET", "TIME"];
+export const OTHERS = ["COPY", "PERSIST", "PEXPIREAT", "PUBLISH", "RENAME", "SET", "TIME"];
 
 /** A call by redis.call or another name of it, as minifiers leave it. */
 const CALL = /\w\(\s*["']([A-Z]+)["']/g;

@@ -39,6 +39,8 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
     if (command === "TIME") return ["TIME"];
     if (command === "SET") return ["SET", key, "0", "XX", "PX", String(KEY_LIFE_MS)];
     if (command === "PEXPIREAT") return ["PEXPIREAT", key, String(nowMs + KEY_LIFE_MS)];
+    // Of a key that is not there: the probe's own must expire.
+    if (command === "PERSIST") return ["PERSIST", `${key}:none`];
     return [command, key, key]; // COPY and RENAME onto itself
   };
   // No call fails without PUBLISH. Waiters then poll, which the check of messages reports.
