@@ -11,6 +11,7 @@ const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import
 const tests = [
   "test/simulator/faults.slow.test.ts",
   "test/simulator/mutations.slow.test.ts",
+  "test/simulator/holds.slow.test.ts",
   "test/counter/simulator",
   "test/counter/faults",
   "test/faults",

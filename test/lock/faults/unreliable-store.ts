@@ -17,20 +17,7 @@ export interface Weather {
   refusingUntilMs: number;
 }
 
-/** A network on which a message is lost, and may arrive twice, with the probability `bad`. */
-export function randomWeather(random: Random, bad: number): Weather {
-  return {
-    lostRequest: bad,
-    lostReply: bad,
-    repeated: random.pick([0, bad]),
-    lostNews: random.pick([0, 0, 0.1, 1]),
-    slowMs: random.pick([1, 5, 30]),
-    silentUntilMs: 0,
-    refusingUntilMs: 0,
-  };
-}
-
-export const DEADLINE_MS = 300;
+const DEADLINE_MS = 300;
 
 /** After this time an outcome is known: a closed connection, or the deadline of one attempt. */
 const NOTICED_MS = DEADLINE_MS / 3;

@@ -42,6 +42,8 @@ export class SimServer {
   readonly watchers: ((step: Step) => void)[] = [];
   /** The key that a step finds when it looks for an undeclared one, or undefined. While a slot migrates, it may be any. */
   lookUp: (key: string) => string | undefined = (key) => key;
+  /** Called with each message of a step, once its writes have taken effect. */
+  onPublish: (channel: string, message: string) => void = () => {};
   readonly #world: World;
   readonly #mayStay: boolean;
   readonly #entries = new Map<string, Entry>();
@@ -86,6 +88,7 @@ export class SimServer {
     const allowed = new Set(operation.keysOf?.(key, input) ?? [key]);
     const nowMs = this.nowMs;
     const undo: Undo[] = [];
+    const news: [channel: string, message: string][] = [];
     for (const each of allowed) this.#expire(each, nowMs);
     const touch = (each: string) => {
       if (!allowed.has(each)) this.#world.violation(`${operation.name} touches ${each}, a key that it did not declare`);
@@ -113,7 +116,7 @@ export class SimServer {
         touch(each);
         this.#entries.delete(each);
       },
-      publish: () => {},
+      publish: (...message) => news.push(message),
     };
     const watched = { operation: operation.name, key, input, origin, nowMs };
     const written = () => undo.map((one) => one.key);
@@ -134,6 +137,7 @@ export class SimServer {
       written: written(),
       previous: new Map(undo.map((one) => [one.key, one.previous])),
     });
+    for (const message of news) this.onPublish(...message);
     return output;
   }
 
@@ -152,6 +156,13 @@ export class SimServer {
       }
     this.#writes -= lost;
     return lost;
+  }
+
+  /** It is started again without its data. */
+  loseAll(): void {
+    this.#entries.clear();
+    this.#history.length = 0;
+    this.#writes = 0;
   }
 
   /** The replicas have every write. */
