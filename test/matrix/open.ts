@@ -36,7 +36,8 @@ async function openRow(row: MatrixRow): Promise<MatrixStore> {
 /** The same by the servers' own time. */
 export async function openLive(row: MatrixRow): Promise<LiveStore> {
   const start = servers[row.store]!;
-  if (start === "memory") return onLiveMemory();
+  const { modes } = row;
+  if (start === "memory") return { ...(await onLiveMemory()), modes };
   if (typeof start === "object") throw new Error(start.missing);
   const { raw, flush, connect } = await start();
   const scripting = row.scripting === "functions" ? ({ scripting: "functions" } as const) : {};
@@ -46,6 +47,7 @@ export async function openLive(row: MatrixRow): Promise<LiveStore> {
   return {
     store: store!,
     other: other!,
+    modes,
     clock: { nowMs: Number.NaN },
     async expiryOf(key) {
       const expireAtMs = await raw.pexpiretime(key);

@@ -40,7 +40,6 @@ const BOUND = "a bound of this process's memory; no step sees it";
 const ALL_ROWS = "set by tests that run in every row";
 const CLIENTS = "over clients instead of a store; semaphore/faults.slow.test.ts renews over real servers";
 const LOCAL = "acts in this process only";
-const CONFIRMED = "hold/replicas.slow.test.ts; the store counts them, whose suite runs in every row";
 
 const structuresOf = <Name extends string>(known: Record<Name, Structure>) => known;
 
@@ -98,23 +97,23 @@ export const structures = structuresOf({
     make: (options) => new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "l", ...options }),
   },
   lock: {
-    modes: {},
-    elsewhere: { watchdogLease: ALL_ROWS, replicas: CONFIRMED },
+    modes: { replicas: [0, 1] },
+    elsewhere: { watchdogLease: ALL_ROWS },
     make: (options) => new Lock(store, "l", options),
   },
   readWriteLock: {
-    modes: {},
-    elsewhere: { watchdogLease: ALL_ROWS, replicas: CONFIRMED },
+    modes: { replicas: [0, 1] },
+    elsewhere: { watchdogLease: ALL_ROWS },
     make: (options) => new ReadWriteLock(store, "l", options),
   },
   semaphore: {
-    modes: {},
-    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS, replicas: CONFIRMED },
+    modes: { replicas: [0, 1] },
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
     make: (options) => new Semaphore(store, "s", { limit: 1, ...options }),
   },
   multiSemaphore: {
-    modes: {},
-    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS, replicas: CONFIRMED },
+    modes: { replicas: [0, 1] },
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
     make: (options) => new MultiSemaphore(store, "s", { limit: 1, ...options }),
   },
   quorumLock: {

@@ -17,8 +17,8 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>): vo
     afterAll(() => opened?.close());
     beforeEach(async () => {
       await opened.clear();
-      semaphore = new Semaphore(opened.store, "exports", { limit: LIMIT });
-      multi = new MultiSemaphore(opened.other, "exports", { limit: LIMIT });
+      semaphore = new Semaphore(opened.store, "exports", { ...opened.modes, limit: LIMIT });
+      multi = new MultiSemaphore(opened.other, "exports", { ...opened.modes, limit: LIMIT });
     });
 
     test("no more than limit permits are in use, single or several; each is held until its release", async () => {
@@ -108,7 +108,7 @@ export function semaphoreSuite(name: string, open: () => Promise<OpenStore>): vo
     });
 
     test("a watchdog renews a permit that is acquired without a lease", async () => {
-      const watched = new Semaphore(opened.store, "exports", { limit: 1, watchdogLease: 900 });
+      const watched = new Semaphore(opened.store, "exports", { ...opened.modes, limit: 1, watchdogLease: 900 });
       const held = await watched.acquire();
       // A renewal after a third of the lease makes the time that is left longer.
       let leastMs = held.leftMs;

@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import type { LockOptions } from "../../../src/entries/index.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
@@ -12,6 +13,8 @@ export interface OpenStore {
   other: Store;
   /** Where the store runs on a clock that tests step. */
   clock: { nowMs: number };
+  /** Default options of everything that a suite creates. */
+  modes?: LockOptions;
   /** When a key expires. Undefined where it is not there, or over by the clock. */
   expiryOf(key: string): Promise<number | undefined>;
   clear(): Promise<void>;

@@ -15,8 +15,8 @@ export function operatorSuite(opened: () => OpenStore): void {
     let other: Lock;
     beforeEach(async () => {
       await opened().clear();
-      lock = new Lock(opened().store, "nightly");
-      other = new Lock(opened().other, "nightly");
+      lock = new Lock(opened().store, "nightly", opened().modes);
+      other = new Lock(opened().other, "nightly", opened().modes);
     });
 
     test("isHeld and inspect report the holder and the waiting processes", async () => {

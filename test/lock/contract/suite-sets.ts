@@ -9,7 +9,7 @@ export function setSuite(opened: () => OpenStore): void {
     const [a, b, c] = ["a", "b", "c"].map(
       (name) =>
         (store = opened().store) =>
-          new Lock(store, name),
+          new Lock(store, name, opened().modes),
     );
     beforeEach(() => opened().clear());
 

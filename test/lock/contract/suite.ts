@@ -21,8 +21,8 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
       let other: Lock;
       beforeEach(async () => {
         await opened.clear();
-        lock = new Lock(opened.store, "nightly");
-        other = new Lock(opened.other, "nightly");
+        lock = new Lock(opened.store, "nightly", opened.modes);
+        other = new Lock(opened.other, "nightly", opened.modes);
       });
 
       test("there is one holder at a time; a call without a wait returns null at once", async () => {
@@ -40,7 +40,9 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
 
       test("locks of different names, of any kind, are independent", async () => {
         const names = ["%", "{}", "a{b}c", "*?[x]", "ä€𝄞", "x".repeat(10_000)];
-        const held = await Promise.all(names.map((each) => new Lock(opened.store, each).tryLock({ lease: "60s" })));
+        const held = await Promise.all(
+          names.map((each) => new Lock(opened.store, each, opened.modes).tryLock({ lease: "60s" })),
+        );
         expect(held.every((each) => each !== null)).toBe(true);
         expect(await Promise.all(held.map((each) => each!.release()))).toEqual(names.map(() => true));
       });
@@ -75,7 +77,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
       });
 
       test("the next renewal finds that the store lost a hold, and the fence still rises", async () => {
-        const watched = new Lock(opened.store, "nightly", { watchdogLease: 900 });
+        const watched = new Lock(opened.store, "nightly", { ...opened.modes, watchdogLease: 900 });
         const held = await watched.tryLock();
         await opened.clear();
         await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
@@ -158,7 +160,8 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
       let locks = 0;
       const fresh = (options?: LockOptions) => {
         const name = `nightly ${++locks}`;
-        const [lock, other] = [new Lock(opened.store, name, options), new Lock(opened.other, name)];
+        const { modes, store } = opened;
+        const [lock, other] = [new Lock(store, name, { ...modes, ...options }), new Lock(opened.other, name, modes)];
         return { key: lockKeyOf(opened.store, name), lock, other };
       };
 

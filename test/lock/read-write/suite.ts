@@ -17,8 +17,8 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
     afterAll(() => opened?.close());
     beforeEach(async () => {
       await opened.clear();
-      one = new ReadWriteLock(opened.store, "report");
-      other = new ReadWriteLock(opened.other, "report");
+      one = new ReadWriteLock(opened.store, "report", opened.modes);
+      other = new ReadWriteLock(opened.other, "report", opened.modes);
     });
 
     test("readers hold it together, a writer alone; fences rise over both kinds", async () => {
@@ -88,7 +88,7 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
     });
 
     test("holds without a lease are renewed", async () => {
-      const watched = new ReadWriteLock(opened.store, "report", { watchdogLease: 3000 });
+      const watched = new ReadWriteLock(opened.store, "report", { ...opened.modes, watchdogLease: 3000 });
       const reader = (await watched.read.tryLock({ wait: "20s" }))!;
       expect(await other.write.tryLock({ wait: 3500 })).toBeNull();
       expect(reader.leftMs).toBeGreaterThan(0);
