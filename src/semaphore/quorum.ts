@@ -57,6 +57,8 @@ class Ballot {
   #cause: unknown;
   #yes = 0;
   #no = 0;
+  /** A server did not know the script. The library has sent it the text, perhaps after a later command. */
+  isSentAgain = false;
 
   constructor(clients: readonly QuorumClient[]) {
     this.#clients = clients;
@@ -82,8 +84,11 @@ class Ballot {
       let hasVoted = false;
       const vote = async (answer: Promise<unknown>) => {
         const outcome = await within(answer, defaults.deadlineMs);
-        // After NOSCRIPT the library sends the script's text.
-        if (hasVoted || (outcome.kind === "failed" && String(outcome.error).includes("NOSCRIPT"))) return;
+        if (hasVoted) return;
+        if (outcome.kind === "failed" && String(outcome.error).includes("NOSCRIPT")) {
+          this.isSentAgain = true;
+          return;
+        }
         hasVoted = true;
         if (outcome.kind === "done") this.#count(outcome.value === "OK" || Number(outcome.value) > 0);
         else if (outcome.kind === "failed") this.#fail(outcome.error, client);
@@ -196,10 +201,10 @@ export class Quorum {
     }
     let extending: Promise<unknown> | undefined;
     let released: Promise<unknown> | undefined;
-    // A server that has not answered yet may get the hold after the release.
-    const releaseAgain = (ended: Promise<unknown>) =>
-      void ended.finally((): unknown => released?.then((): unknown => ask("release")));
-    releaseAgain(ended);
+    // A server that got the text of the script may have run it after the release.
+    const releaseAgain = (ballot: Ballot, ended: Promise<unknown>) =>
+      void ended.finally((): unknown => ballot.isSentAgain && released?.then((): unknown => ask("release")));
+    releaseAgain(ballot, ended);
     const hold: HoldSource<null> = {
       ...{ fence: null, leaseMs, provenUntilMs, leaseClock: now, what },
       // redis-semaphore releases a hold that the majority did not renew, once all servers have answered. Here it is released at once.
@@ -208,7 +213,7 @@ export class Quorum {
         extending = asked;
         const { ballot, ended } = await asked;
         if (!ballot.isGranted) released = ask("release");
-        releaseAgain(ended);
+        releaseAgain(ballot, ended);
         return ballot.isGranted;
       },
       async release() {

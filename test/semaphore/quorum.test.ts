@@ -65,6 +65,18 @@ describe("a lock of three servers", () => {
     expect(served.flat()).toHaveLength(40);
   });
 
+  test("costs the commands of redis-semaphore: four at each server", async () => {
+    const lock = new QuorumLock(own, "nightly");
+    const pair = async () => (await lock.tryLock({ lease: "60s" }))!.release();
+    await pair(); // loads the script
+    await own[0]!.config("RESETSTAT");
+    for (let i = 0; i < 10; i++) expect(await pair()).toBe(true);
+    await pause(50); // what follows a release would be sent by then
+    const stats = await own[0]!.info("commandstats");
+    const calls = (name: string) => Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, "m").exec(stats)?.[1] ?? 0);
+    expect(["set", "evalsha", "get", "del", "eval"].map(calls)).toEqual([30, 30, 30, 30, 0]);
+  });
+
   test("is redis-semaphore's: a RedlockMutex of that key excludes it; a Lock of that name does not", async () => {
     const lock = new QuorumLock(own, "nightly");
     const bare = new library.RedlockMutex(others, "nightly", { acquireTimeout: 50, lockTimeout: 60_000 });
