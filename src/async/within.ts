@@ -10,17 +10,16 @@ export type Outcome<T> = { kind: "done"; value: T } | { kind: "failed"; error: u
  */
 export function within<T>(promise: Promise<T>, ms: number, isIdle = false): Promise<Outcome<T>> {
   return new Promise((resolve) => {
-    const alarm = alarmIn(timerMs(ms), () => afterReading(() => resolve({ kind: "late" })));
+    const alarm = alarmIn(timerMs(ms));
+    alarm.ring = () => afterReading(() => resolve({ kind: "late" }));
     if (isIdle) unref(alarm.timer);
+    const end = (outcome: Outcome<T>) => {
+      putAway(alarm);
+      resolve(outcome);
+    };
     promise.then(
-      (value) => {
-        putAway(alarm);
-        resolve({ kind: "done", value });
-      },
-      (error) => {
-        putAway(alarm);
-        resolve({ kind: "failed", error });
-      },
+      (value) => end({ kind: "done", value }),
+      (error) => end({ kind: "failed", error }),
     );
   });
 }
@@ -31,7 +30,7 @@ interface Alarm {
   readonly ms: number;
   /** The function that made it. Fake timers replace it. */
   readonly maker: typeof setTimeout;
-  run: (() => void) | undefined;
+  ring?: (() => void) | undefined;
 }
 
 /**
@@ -41,23 +40,24 @@ interface Alarm {
 const spare = new Map<number, Alarm>();
 const MAX_SPARE = 8;
 
-function alarmIn(ms: number, run: () => void): Alarm {
+function alarmIn(ms: number): Alarm {
+  const maker = setTimeout;
   const known = spare.get(ms);
-  spare.delete(ms);
-  if (known?.maker === setTimeout) {
-    known.run = run;
+  if (known?.maker === maker) {
+    spare.delete(ms);
     known.timer.refresh().ref();
     return known;
   }
-  const alarm: Alarm = { timer: setTimeout(() => alarm.run?.(), ms), ms, maker: setTimeout, run };
+  const alarm: Alarm = { timer: maker(() => alarm.ring?.(), ms), ms, maker };
   return alarm;
 }
 
 function putAway(alarm: Alarm): void {
-  alarm.run = undefined;
   const { timer, ms, maker } = alarm;
-  const canBeSpare = typeof timer === "object" && "refresh" in timer && !endsWithRequest && maker === setTimeout;
-  if (!canBeSpare || spare.size === MAX_SPARE || spare.has(ms)) clearTimeout(timer);
+  alarm.ring = undefined;
+  // Workers end timers with their request, and browsers and Deno cannot set them again.
+  const canBeSet = typeof timer.refresh === "function" && maker === setTimeout && !endsWithRequest;
+  if (!canBeSet || spare.has(ms) || spare.size === MAX_SPARE) clearTimeout(timer);
   else {
     timer.unref();
     spare.set(ms, alarm);

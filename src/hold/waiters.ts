@@ -56,7 +56,7 @@ const AFTER_FAILURE_MS = 100;
 const LINGER_MS = 5000;
 /** Names of one store that a process remembers. The oldest that is idle is forgotten for a new one. */
 const MAX_NAMES = 1000;
-/** If so many of the oldest names are in use, one more is remembered. */
+/** If the 8 oldest names are all in use, one more is remembered. */
 const MAX_LOOKS = 8;
 
 const aborts = new Aborts();

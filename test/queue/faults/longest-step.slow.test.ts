@@ -9,7 +9,7 @@ import type { Store } from "../../../src/store/contract.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";
 
-/** A step may take as long as so many messages that a plain script adds one by one. The longest measured took 2100. */
+/** A step may take as long as a plain script that adds 6000 messages one by one. The longest measured took as long as 2100. */
 const MAX_MESSAGES = 6000;
 const PLAIN_MESSAGES = 1000;
 const PLAIN = `for i = 1, ${PLAIN_MESSAGES} do
