@@ -118,7 +118,7 @@ test.each(["memory", "redis"])("every step refuses another layout and writes not
   const [claimed] = await other.claim();
   const counts = await other.counts();
   const text =
-    /^(DelayQueue|QueueWorker) "mail".*: the queue's layout \(format\|shards\) is 2\|2, not 2\|1: use that number of shards, or another name/;
+    /^(DelayQueue|QueueWorker) "mail".*: the queue's layout \(format\|shards\) is 3\|2, not 3\|1: use that number of shards, or another name/;
   const mismatch = { code: "MISMATCH", message: expect.stringMatching(text), applied: "no" };
   for (const call of anyCall) await expect(call(one, claimed!)).rejects.toMatchObject(mismatch);
   const worker = there.worker(one, () => {});
