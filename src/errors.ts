@@ -47,11 +47,15 @@ const ordinary = Function.prototype[Symbol.hasInstance] as (this: unknown, value
  * Programs read the same from the properties.
  */
 export class OrielError extends Error {
+  // Bundlers rename a class that names itself inside (`_OrielError`), and CommonJS builds one with fields. Consoles print the name.
+  static {
+    Object.defineProperty(OrielError, "name", { value: "OrielError" });
+  }
+
   /** An error of another copy of the package in this process is one too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: a class that extends this one inherits the method.
-    if (this !== OrielError) return ordinary.call(this, value);
-    return Object(value)[isOne] === true;
+    return Object.hasOwn(this, Symbol.hasInstance) ? Object(value)[isOne] === true : ordinary.call(this, value);
   }
 
   override readonly name = "OrielError";
@@ -96,7 +100,6 @@ export class OrielError extends Error {
 
   /** The message without its place, for an error that adds details or another place. */
   static detailOf(error: OrielError): string {
-    // Without the name of the class, which bundlers would then rename (`_OrielError`), and Node would print.
     if (typeof error !== "object" || error === null) return show(error);
     return #detail in error ? error.#detail : textOf((error as Error).message);
   }

@@ -186,9 +186,10 @@ export class Limiter {
     return NO_NAME.run("takeAll", () => {
       const tag = checkTakeAll(requests, options);
       const parts = requests.map((one: TakeRequest | undefined) => {
-        if (!(one?.limiter instanceof Limiter))
+        if (!isLimiter(one?.limiter))
           throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
-        return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
+        const { limiter, id, cost = 1 } = one!;
+        return limiter.#partOf(id, costOf(cost), tag);
       });
       return placeOfParts(parts).run("takeAll", () => takeAll(parts));
     });
@@ -247,4 +248,8 @@ export class Limiter {
       policies: policies === undefined ? own : checkOverride(policies, own),
     };
   }
+}
+
+function isLimiter(value: unknown): boolean {
+  return value instanceof Limiter;
 }

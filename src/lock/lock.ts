@@ -60,7 +60,7 @@ export class Lock {
    */
   static all(locks: readonly Lock[], options: Pick<LockOptions, "watchdogLease"> = {}): LockSet {
     return placed("Lock.all", () => {
-      if (!Array.isArray(locks) || !locks.every((lock) => lock instanceof Lock))
+      if (!Array.isArray(locks) || !locks.every(isLock))
         throw argumentError("locks", locks, ofThisCopy("an array of locks", locks, "Lock"));
       if (locks.length === 0) throw argumentError("locks", locks, "an array of at least one lock");
       const names = locks.map(({ name }) => name);
@@ -128,4 +128,8 @@ export class Lock {
     const grant = await takeHold(this.#store, this.#key, { permits: 1, limit: 1, leaseMs, waitMs, signal, replicas });
     return grant && new HeldLock(new StoreHold(grant, grant.number, `the lock ${this.#key}`), isWatched, this.#at);
   }
+}
+
+function isLock(value: unknown): boolean {
+  return value instanceof Lock;
 }

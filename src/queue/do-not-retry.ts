@@ -9,6 +9,10 @@ const MAX_CAUSES = 10;
  * own error with `doNotRetry: true`.
  */
 export class DoNotRetryError extends Error {
+  static {
+    Object.defineProperty(DoNotRetryError, "name", { value: "DoNotRetryError" });
+  }
+
   override readonly name: string = "DoNotRetryError";
   readonly doNotRetry = true;
 

@@ -250,19 +250,21 @@ export class Series {
     series: readonly Series[],
     options: StatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
-    return new Place("Series").run("stats", () => Series.#merged(series, options), "no");
-  }
-
-  static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
-    if (!Array.isArray(series) || series.length === 0 || !series.every((one) => one instanceof Series))
-      throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
-    for (const one of series) one.#sessions.free.loop.checkOpen();
-    const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
-    checkSignal(options.signal);
-    const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
-    const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
-    const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
-    return mergedStats(await abortable(Promise.all(parts), options.signal), query, nan);
+    return new Place("Series").run(
+      "stats",
+      async () => {
+        if (!Array.isArray(series) || series.length === 0 || !series.every(isSeries))
+          throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
+        for (const one of series) one.#sessions.free.loop.checkOpen();
+        const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
+        checkSignal(options.signal);
+        const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
+        const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
+        const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
+        return mergedStats(await abortable(Promise.all(parts), options.signal), query, nan);
+      },
+      "no",
+    );
   }
 
   /** The session for a query. Throws if the series is closed or too many queries wait. */
@@ -280,4 +282,8 @@ export class Series {
   readonly #unobserved = (error: unknown, count: number): void => {
     this.#store.report?.({ error: this.#place.outer("observe", error) as OrielError, count });
   };
+}
+
+function isSeries(value: unknown): boolean {
+  return value instanceof Series;
 }

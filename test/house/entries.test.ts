@@ -21,6 +21,18 @@ describe.each(STRUCTURES)("oriel/%s", (name) => {
   });
 });
 
+it.each(["oriel", "oriel/semaphore"])("the classes of %s keep their names, which consoles print", (entry) => {
+  const print = "console.log(JSON.stringify(Object.entries(all).map(([name, one]) => [name, one.name])))";
+  for (const args of [
+    ["--input-type=module", "--eval", `import * as all from "${entry}"; ${print}`],
+    ["--eval", `const all = require("${entry}"); ${print}`],
+  ]) {
+    const names: [string, string | undefined][] = JSON.parse(run(...args));
+    const others = names.filter(([name, own]) => /^[A-Z][a-z]/.test(name) && own !== name);
+    expect([names.length > 4, others]).toEqual([true, []]);
+  }
+});
+
 describe("an import", () => {
   it.each(["oriel", ...STRUCTURES.map((name) => `oriel/${name}`)])("of %s loads no client of Redis", (entry) => {
     const list = "console.log(JSON.stringify(Object.keys(require.cache)))";
