@@ -126,7 +126,8 @@ class Ballot {
     const text = `${reasonOf(error)?.text ?? (error as Error).message} (redis at ${path})`;
     this.#cause ??= error;
     this.#failures.push(text);
-    warnOf(client, text);
+    // Its owner may have closed it.
+    if ((client as { status?: string }).status !== "end") warnOf(client, text);
     this.#decide();
   }
 

@@ -65,6 +65,23 @@ describe("a lock of three servers", () => {
     expect(served.flat()).toHaveLength(40);
   });
 
+  test("goes on without a server whose client was closed, and gives no warning, since its owner knows", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const clients = own.map((client) => client.duplicate());
+    const closed = clients[2]!;
+    await closed.ping();
+    const ended = new Promise((resolve) => closed.once("end", resolve));
+    closed.disconnect();
+    await ended;
+    expect(await new QuorumLock(clients, "nightly").withLock(() => "done")).toBe("done");
+    await new Promise((resolve) => setImmediate(resolve)); // Node emits a warning in the next turn
+    process.off("warning", onWarning);
+    expect(warnings.map(String)).toEqual([]);
+    for (const client of clients) client.disconnect();
+  });
+
   test("costs the commands of redis-semaphore: four at each server", async () => {
     const lock = new QuorumLock(own, "nightly");
     const pair = async () => (await lock.tryLock({ lease: "60s" }))!.release();
