@@ -54,9 +54,9 @@ const LOOK_MS = 16_000;
 const AFTER_FAILURE_MS = 100;
 /** How long the subscription stays when no caller waits any more. */
 const LINGER_MS = 5000;
-/** Names of one store that a process remembers. The oldest that is idle is forgotten for a new one. */
+/** Names of one store that a process remembers, unless more are in use. */
 const MAX_NAMES = 1000;
-/** If the 8 oldest names are all in use, one more is remembered. */
+/** Of the oldest names, eight are looked at at a time. */
 const MAX_LOOKS = 8;
 
 const aborts = new Aborts();
@@ -84,21 +84,20 @@ function waitersOf(store: Store, key: string): Waiters {
   }
   let waiters = names.get(key);
   if (!waiters) {
-    if (names.size >= MAX_NAMES) forgetIdle(names);
+    forgetIdle(names);
     waiters = new Waiters(store, key);
     names.set(key, waiters);
   }
   return waiters;
 }
 
+/** Forgets idle names while there are too many, the oldest first. Those in use become the youngest, and are looked at last. */
 function forgetIdle(names: Map<string, Waiters>): void {
   let looks = 0;
   for (const [key, waiters] of names) {
-    if (waiters.isIdle) {
-      names.delete(key);
-      return;
-    }
-    if (++looks === MAX_LOOKS) return;
+    if (names.size < MAX_NAMES || looks++ === MAX_LOOKS) return;
+    names.delete(key);
+    if (!waiters.isIdle) names.set(key, waiters);
   }
 }
 
@@ -419,13 +418,19 @@ class Waiters {
     clearTimeout(this.#timer);
     this.#isPaused = false;
     this.#wanted = 0;
-    if (this.#byToken.size > 0 || !this.#unsubscribe) return;
+    if (this.#byToken.size > 0) return;
+    if (!this.#unsubscribe) {
+      const names = ofStores.get(this.#store);
+      if (names) forgetIdle(names);
+      return;
+    }
     this.#lingerTimer ??= idleTimeout(() => {
       this.#lingerTimer = undefined;
       if (this.#callers.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
       this.#isSubscribed = false;
+      this.#becomeIdle();
     }, LINGER_MS);
   }
 }
