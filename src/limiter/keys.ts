@@ -7,7 +7,7 @@ const escaped = (text: string, separators: RegExp) => text.replace(separators, (
 
 /**
  * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
- * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests. The name has no
+ * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations, requests and turns. The name has no
  * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag "%" and "!" are escaped in
  * it: "!" follows it, or ":" and a policy's name, which has neither.
  */
@@ -37,6 +37,11 @@ export const RESERVATIONS_SUFFIX = "!holds";
 
 /** The key that all requests with an id share. A reset deletes it, so that they are decided again. */
 export const REQUESTS_SUFFIX = "!requests";
+
+/** The key of the queue of callers that wait for lent permits of an id. */
+export function turnKeyOf(keyPrefix: string): string {
+  return `${keyPrefix}!turn`;
+}
 
 export function requestSuffix(requestId: string): string {
   if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)

@@ -13,7 +13,7 @@ import { Leases } from "./client/leases.ts";
 import { isStoreFailure, withApplied } from "./client/store-failure.ts";
 import { TakeCoalescer } from "./client/take-coalescer.ts";
 import type { Decision } from "./decision.ts";
-import { keyPrefixOf } from "./keys.ts";
+import { keyPrefixOf, turnKeyOf } from "./keys.ts";
 import {
   type AcquireOptions,
   atLeastOf,
@@ -29,7 +29,7 @@ import {
   type TakeOptions,
   waitMsOf,
 } from "./options.ts";
-import { hasConcurrency, type Policy } from "./policies.ts";
+import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
@@ -110,8 +110,9 @@ export class Limiter {
   }
 
   /**
-   * Waits for permits. Denied if they would not be free within `wait`. Callers of one process wait in order, each id apart.
-   * The first one asks again when its decision said so, or each half second if lent permits may come back earlier.
+   * Waits for permits. Denied if they would not be free within `wait`. Callers wait in order, each id apart: those of one process,
+   * and with a concurrency policy those of all processes. The first one asks again when its decision said so, or up to ten times
+   * a second if lent permits may come back earlier.
    */
   acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
     return this.#at.run("acquire", async () => {
@@ -120,8 +121,12 @@ export class Limiter {
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
       const { keyPrefix, policies } = this.#of(id, options);
       const ask = () => this.#takeWith(id, rest);
-      const { monotonic } = this.#store;
-      return this.#waiters.wait(keyPrefix, untilMs, monotonic, options.signal, hasConcurrency(policies), ask);
+      const { signal } = options;
+      const turns = turnsOf(policies);
+      const store = this.#store;
+      if (!turns) return this.#waiters.wait(keyPrefix, untilMs, store.monotonic, signal, ask);
+      const peek = () => this.#peek(id, rest);
+      return turns.acquire({ at: this.#at, store, key: turnKeyOf(keyPrefix), untilMs, signal, ask, peek });
     });
   }
 
@@ -149,6 +154,7 @@ export class Limiter {
       this.#coalescer.forget(keyPrefix);
       this.#leases?.forget(keyPrefix);
       await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.reset, hasReservations: true });
+      await turnsOf(policies)?.forget(this.#store, turnKeyOf(keyPrefix));
     });
   }
 

@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { KIND, MAX_LEVEL } from "../generated/layouts/limiter.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
+import { acquireInTurn, forgetTurns } from "./client/turns.ts";
 import type { PolicyKind } from "./decision.ts";
 
 /** Options of every policy. */
@@ -22,6 +23,8 @@ export interface Policy {
   readonly rate: number;
   readonly isAligned: boolean;
   readonly isShadow: boolean;
+  /** Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
+  readonly turns?: { acquire: typeof acquireInTurn; forget: typeof forgetTurns };
 }
 
 /** Options of the policies `slidingWindow` and `fixedWindow`. */
@@ -108,7 +111,9 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
     checkKnown(options, ["limit", "lease", "name", "shadow"]);
     const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
-    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MAX_LENT), leaseMs, 0);
+    const limit = whole("limit", options.limit, MAX_LENT);
+    const own = policy(options, "concurrency", KIND.concurrency, limit, leaseMs, 0);
+    return Object.freeze({ ...own, turns: { acquire: acquireInTurn, forget: forgetTurns } });
   });
 }
 
@@ -134,6 +139,11 @@ function isEqual(one: Policy, other: Policy): boolean {
       one.isAligned === other.isAligned &&
       one.isShadow === other.isShadow)
   );
+}
+
+/** How callers wait for permits that are returned. Undefined if there are none. */
+export function turnsOf(policies: readonly Policy[]): Policy["turns"] {
+  return policies.find(({ turns }) => turns)?.turns;
 }
 
 /** Whether a call takes permits that are returned. */

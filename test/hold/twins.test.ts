@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AFTER_TRIAL_MS, NUMBER_LIFE_MS, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
 import type { Ticket } from "../../src/hold/steps/state.ts";
-import { leave, look, renew, take } from "../../src/hold/steps/steps.ts";
+import { forget, leave, look, renew, take } from "../../src/hold/steps/steps.ts";
 import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis } from "../lock/contract/stores.ts";
 
@@ -43,6 +43,7 @@ const step = fc.oneof(
   },
   fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(-200, 61_000, NUMBER_LIFE_MS + 1) }),
   fc.record({ kind: fc.constant("lose" as const) }),
+  fc.record({ kind: fc.constant("forget" as const) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -70,6 +71,7 @@ function play(
     return clock.nowMs;
   }
   if (one.kind === "lose") return clear();
+  if (one.kind === "forget") return store.run(forget, key, undefined);
   if (one.kind === "renew") return store.run(renew, key, { token: one.process + one.number, leaseMs: one.leaseMs });
   if (one.kind === "leave") {
     const token = one.process + one.number;
@@ -104,7 +106,7 @@ test("both forms of each step have equal answers, states and expiries, and numbe
         const expireAtMs = await memory.expiryOf(key);
         expect(await redis.expiryOf(key)).toBe(expireAtMs);
         if (expireAtMs) ends.add(expireAtMs);
-        if (one.kind === "lose") last = 0; // the next number is the time
+        if (one.kind === "lose" || (one.kind === "forget" && answer)) last = 0; // the next number is the time
         for (const { token, number } of state.holds) {
           if (numbers.get(token) === number) continue;
           expect(number).toBeGreaterThan(last);
@@ -157,6 +159,8 @@ test.each([
     await expect(call()).rejects.toMatchObject({ code: "CORRUPT" });
     expect(await raw.get(key)).toBe(value);
   }
+  expect(await store.run(forget, key, undefined)).toBe(true);
+  expect(await raw.get(key)).toBe(null);
 });
 
 test("a dead process costs one trial, whatever the number of its waiters", async () => {

@@ -185,7 +185,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
     "a limiter of all policies over HTTP",
     `export { Limiter, slidingWindow, fixedWindow, leakyBucket, gcra, concurrency, httpStore } from "oriel/limiter"`,
     "workerd",
-    33_700,
+    41_800,
   ],
   [
     "a limiter over HTTP, from slim",

@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   lock: ["async", "store", "hold", "registry"],
   semaphore: ["async", "store", "hold", "registry"],
   "locked-window": ["async", "store", "generated", "kernel", "stats", "hold", "lock", "registry"],
-  limiter: ["async", "store", "generated", "registry"],
+  limiter: ["async", "store", "generated", "registry", "hold"],
   http: ["limiter"],
   breaker: ["async", "store", "generated", "registry"],
   queue: ["async", "store", "generated", "registry"],

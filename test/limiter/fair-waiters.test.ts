@@ -29,7 +29,6 @@ describe("callers of acquire", () => {
         60_000,
         () => 0,
         signal,
-        false,
         () => {
           order.push(name);
           return ask();

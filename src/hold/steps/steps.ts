@@ -26,7 +26,7 @@ import {
   PLACE_PERMITS_AT,
   TOKEN_LENGTH,
 } from "../../generated/layouts/hold.ts";
-import { leaveScript, lookScript, renewScript, takeScript } from "../../generated/scripts/hold.ts";
+import { forgetScript, leaveScript, lookScript, renewScript, takeScript } from "../../generated/scripts/hold.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type Answer, type State, type StoredHold, stateIn, type Ticket, Turn } from "./state.ts";
 
@@ -94,6 +94,23 @@ export const renew: Operation<{ token: string; leaseMs: number }, boolean> = {
   encode: ({ token, leaseMs }) => [token, leaseMs],
   decode: (reply) => reply[0] === 1,
   local: (keys, key, { token, leaseMs }, nowMs) => new Turn(keys, key, "", nowMs).renew(token, leaseMs),
+};
+
+/** Deletes the state of a name that nobody holds or waits for, or that is damaged. lua/hold/forget.lua states the rules. */
+export const forget: Operation<void, boolean> = {
+  name: "hold/forget",
+  script: forgetScript,
+  arity: 0,
+  keyCount: 1,
+  repeatable: true,
+  encode: () => [],
+  decode: (reply) => reply[0] === 1,
+  local(keys, key) {
+    const state = stateIn(keys, key);
+    if (!state || state.holds.length > 0 || state.places.length > 0) return false;
+    keys.delete(key);
+    return true;
+  },
 };
 
 /** A state with the time at which it was read. */

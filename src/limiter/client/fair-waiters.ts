@@ -4,24 +4,16 @@ import { timerMs } from "../../async/timers.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 
-/** First and longest poll interval while permits may come back earlier than the decision says. */
-const FIRST_POLL_MS = 20;
-const MAX_POLL_MS = 500;
-
-/** Callers of one process that wait for permits of an id, in order of arrival. */
+/** Callers of one process that wait for permits of an id, in order of arrival. For lent permits see `acquireInTurn`. */
 export class FairWaiters {
   readonly #last = new Map<string, Promise<void>>();
 
-  /**
-   * Asks, and asks again when the decision said that the call would pass, until it passes or cannot pass in time. Lent permits
-   * may come back at any time (`mayComeEarly`). It then polls more often, and once more at the end.
-   */
+  /** Asks, and asks again when the decision said that the call would pass, until it passes or cannot pass in time. */
   async wait(
     keyPrefix: string,
     untilMs: number,
     now: Clock,
     signal: AbortSignal | undefined,
-    mayComeEarly: boolean,
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
     signal?.throwIfAborted();
@@ -36,14 +28,10 @@ export class FairWaiters {
     });
     try {
       if (before) await until(before, untilMs - now(), signal);
-      for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
+      for (;;) {
         const decision = await ask();
-        const { allowed, retryAfterMs } = decision;
-        const leftMs = untilMs - now();
-        const isHopeless =
-          retryAfterMs === Number.POSITIVE_INFINITY || (mayComeEarly ? leftMs <= 0 : retryAfterMs > leftMs);
-        if (allowed || isHopeless) return decision;
-        await until(undefined, mayComeEarly ? Math.min(retryAfterMs, leftMs, pollMs) : retryAfterMs, signal);
+        if (decision.allowed || decision.retryAfterMs > untilMs - now()) return decision;
+        await until(undefined, decision.retryAfterMs, signal);
       }
     } finally {
       turn.resolve();
@@ -52,7 +40,7 @@ export class FairWaiters {
 }
 
 /** Resolves when the promise settles or after `ms`. Rejects with the signal's reason when it aborts. */
-function until(promise: Promise<void> | undefined, ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function until(promise: Promise<void> | undefined, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
