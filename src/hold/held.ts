@@ -55,6 +55,8 @@ export class HeldLock<Fence extends number | null = number> {
   /** Made on first use, because few holders use it. */
   #abort: AbortController | undefined;
   #lostBecause: OrielError | undefined;
+  /** Of the last renewal, if it failed. */
+  #renewalError: OrielError | undefined;
   #provenUntilMs: number;
   #renewAtMs = Number.POSITIVE_INFINITY;
   #isWatched: boolean;
@@ -161,7 +163,9 @@ export class HeldLock<Fence extends number | null = number> {
   #lose(why: string): void {
     this.#state = "lost";
     clearTimeout(this.#timer);
-    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${why}`);
+    const cause = this.#renewalError;
+    const because = cause ? `${why}; its last renewal failed: ${cause.message}` : why;
+    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${because}`, { cause });
     this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
     this.#abort?.abort(this.#lostBecause);
   }
@@ -186,12 +190,14 @@ export class HeldLock<Fence extends number | null = number> {
     const { leaseMs } = this.#source;
     this.#renewAtMs = Number.POSITIVE_INFINITY;
     const startMs = this.#now();
-    const parts = await this.extend(leaseMs).then(
-      () => RENEWALS_PER_LEASE,
-      () => RETRIES_PER_LEASE,
+    this.#renewalError = await this.extend(leaseMs).then(
+      () => undefined,
+      (error: OrielError) => error,
     );
     if (!this.#isWatched) return;
-    this.#renewAtMs = (parts === RENEWALS_PER_LEASE ? startMs : this.#now()) + leaseMs / parts;
+    this.#renewAtMs = this.#renewalError
+      ? this.#now() + leaseMs / RETRIES_PER_LEASE
+      : startMs + leaseMs / RENEWALS_PER_LEASE;
     this.#arm();
   }
 }

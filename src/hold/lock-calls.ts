@@ -11,6 +11,8 @@ export interface HoldRequest {
   signal: AbortSignal | undefined;
   /** True if the hold is renewed until its release. */
   isWatched: boolean;
+  /** Of several locks, the name of the one that was not free. Set when the hold is null. */
+  notFree?: string;
 }
 
 /** A hold of locks or permits. */
@@ -59,7 +61,7 @@ export class LockCalls<Held extends Releasable> {
   }
 
   tryLock(options: TryLockOptions = {}): Promise<Held | null> {
-    return this.#at.run(`${this.#prefix}tryLock`, () => this.#lock(options));
+    return this.#at.run(`${this.#prefix}tryLock`, async () => this.#hold(this.#requestOf(options)));
   }
 
   async withLock<T>(fn: (held: Held) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
@@ -67,20 +69,22 @@ export class LockCalls<Held extends Releasable> {
       if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
       checkOptions(options, TRY_OPTIONS);
       const wait = options.wait ?? "10s";
-      const acquired = await this.#lock({ ...options, wait });
+      const request = this.#requestOf({ ...options, wait });
+      const acquired = await this.#hold(request);
       if (acquired) return acquired;
-      const text = `the lock was not free within ${waitMsOf(wait)} ms, and the function was not called`;
+      const which = request.notFree === undefined ? "the lock" : `the lock "${request.notFree}"`;
+      const text = `${which} was not free within ${waitMsOf(wait)} ms, and the function was not called`;
       throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
     });
     return whileHeld(held, fn, this.#at, `${this.#prefix}withLock`);
   }
 
-  async #lock(options: TryLockOptions): Promise<Held | null> {
+  #requestOf(options: TryLockOptions): HoldRequest {
     checkOptions(options, TRY_OPTIONS);
     const { wait = 0, lease, signal } = options;
     const leaseMs = lease === undefined ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
     const waitMs = waitMsOf(wait);
     signal?.throwIfAborted();
-    return this.#hold({ leaseMs, waitMs, signal, isWatched: lease === undefined });
+    return { leaseMs, waitMs, signal, isWatched: lease === undefined };
   }
 }

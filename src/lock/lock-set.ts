@@ -66,6 +66,7 @@ export class LockSet {
       for (const member of [...this.#members].sort((a, b) => (a.key < b.key ? -1 : 1))) {
         const next = await member.hold({ ...request, waitMs: leftMs(), isWatched: true });
         if (!next) {
+          request.notFree = member.name;
           await release();
           return null;
         }

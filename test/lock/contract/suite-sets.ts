@@ -20,6 +20,11 @@ export function setSuite(opened: () => OpenStore): void {
       expect(held.fences).toEqual([(await c!().inspect()).fence, (await a!().inspect()).fence]);
       expect(held.leftMs).toBeGreaterThan(50_000);
       expect(await Lock.all([b!(), a!()]).tryLock()).toBeNull();
+      const late = Lock.all([b!(), a!()]).withLock(() => {}, { wait: 1 });
+      await expect(late).rejects.toMatchObject({
+        code: "DEADLINE",
+        message: expect.stringContaining(`the lock "${a!().name}" was not free within 1 ms`),
+      });
       expect(await b!().isHeld()).toBe(false);
       expect(await held.release()).toBe(true);
       expect(await Promise.all([a!().isHeld(), c!().isHeld()])).toEqual([false, false]);

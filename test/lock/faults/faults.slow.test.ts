@@ -95,12 +95,16 @@ describe("lost replies and requests", () => {
 
 describe("unreachable servers", () => {
   test("the signal aborts when the lease may have ended, although nothing answers", async () => {
-    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
+    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 3000 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
     stage.proxy.cut();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
-    expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/may be over/) });
+    expect(held!.signal.reason).toMatchObject({
+      code: "LOST",
+      message: expect.stringMatching(/may be over; its last renewal failed: /),
+      cause: { transient: true },
+    });
     await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
     stage.proxy.refuse(false);
     await until("the release succeeds", async () => [true, false].includes(await held!.release()));
