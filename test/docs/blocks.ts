@@ -1,3 +1,9 @@
+// The programs of the pages. Tests compile and run each `ts` block, and compare its output with the `text` block below it. bash runs each
+// `sh` block, with the real command and the rules of shell/prelude.sh for other programs. A block with a program without a rule fails.
+//
+// - A comment `<!-- setup` right above a block has code that readers do not see.
+// - `ts continued` continues the program above. `ts serves` listens on PORT. `sh fails` ends with an error.
+// - PAGE=docs/structures/limiter npx vitest run test/docs/blocks.docs.test.ts runs the blocks of one page.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../house/sources.ts";
