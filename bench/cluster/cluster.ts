@@ -131,7 +131,7 @@ async function measure(layouts: Layout[], processes: ClientProcess[], options: C
     title: `Record into one series, or one per node read as one: ${options.processes} client processes, ${options.callers} callers each`,
     rows,
     notes: [
-      "All servers and client processes share this machine's cores (two for the README's numbers). With more processes than cores, more primaries cannot add speed here, only their own work.",
+      "All servers and client processes share this machine's cores (two for the numbers of the pages). With more processes than cores, more primaries cannot add speed here, only their own work.",
       "serverUsPerRecord: CPU time of all primaries per record. A primary with its own core is saturated at 1 000 000 divided by that, and n primaries at n times it. That is the purpose of several series.",
       "timesFirst: over the first line, median over slices that the layouts ran in turn. Series.stats over the parts counted every acknowledged record once.",
     ],

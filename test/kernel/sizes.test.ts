@@ -1,4 +1,4 @@
-// The download size of the kernels. Raise a budget on purpose, together with the README's numbers, or not at all.
+// The download size of the kernels. Raise a budget on purpose, together with the numbers of docs/structures/kernel.md, or not at all.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
