@@ -131,6 +131,11 @@ export function argumentError(argument: string, value: unknown, allowed: string)
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
 }
 
+/** An argument that has no meaning beside the others. `why` names what it belongs to, or what excludes it. */
+export function needlessArgument(argument: string, value: unknown, why: string): OrielError {
+  return new OrielError("ARGUMENT", `${argument} is ${show(value)}; leave it out, because ${why}`);
+}
+
 const DAMAGED = "the value of the key ";
 /** Most keys that one message names. */
 const MAX_NAMED = 4;

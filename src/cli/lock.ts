@@ -1,5 +1,5 @@
 import { Lock, type LockState } from "../entries/index.ts";
-import { argumentError } from "../errors.ts";
+import { argumentError, needlessArgument } from "../errors.ts";
 import { openStore } from "./config/open-store.ts";
 import type { ServerTyped } from "./config/server-typed.ts";
 import { Output } from "./output.ts";
@@ -34,7 +34,7 @@ export async function lock(what: string, name: string, typed: LockTyped, streams
 
 function fenceOf(what: string, fence: string | undefined): number | undefined {
   if (fence === undefined) return undefined;
-  if (what !== "release") throw argumentError("--fence", fence, "absent: it belongs to release");
+  if (what !== "release") throw needlessArgument("--fence", fence, "only release takes it");
   if (!/^[1-9]\d{0,15}$/.test(fence)) throw argumentError("--fence", fence, "a whole number, as show prints it");
   return Number(fence);
 }

@@ -124,7 +124,7 @@ export function policiesFor(policies: PoliciesOf) {
 
 export function checkPermit(permit: string): void {
   if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
-    throw argumentError("permit", permit, "the permit of a decision");
+    throw argumentError("permit", permit, "the permit that take, acquire or takeAll has returned");
 }
 
 /** Checks the policies of one call. They need the names and kinds of the limiter's policies, in the same order. */

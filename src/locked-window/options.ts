@@ -1,4 +1,4 @@
-import { argumentError, byteBound, checkKnown } from "../errors.ts";
+import { argumentError, byteBound, checkKnown, needlessArgument } from "../errors.ts";
 import { leaseMsOf, waitMsOf } from "../hold/lock-options.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../lock/any-lock.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
@@ -56,7 +56,7 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
   const isMutex = options.lock !== undefined && !("tryLock" in options.lock);
   for (const name of ["wait", "lease"] as const)
     if (isMutex && options[name] !== undefined)
-      throw argumentError(name, options[name], "absent beside a mutex of redis-semaphore, which has its own options");
+      throw needlessArgument(name, options[name], "a mutex of redis-semaphore has its own options");
   return {
     spanMs: durationMs("span", options.span, 1, MAX_SPAN_MS),
     closed,

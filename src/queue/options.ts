@@ -1,4 +1,4 @@
-import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
+import { argumentError, checkKnown, needlessArgument, wholeNumber } from "../errors.ts";
 import { BAND_SIZE } from "../generated/layouts/queue.ts";
 import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
@@ -89,7 +89,7 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
 /** Throws ARGUMENT if both are set. */
 export function dueTimeOf({ delay, at }: { delay?: Duration; at?: number | Date }): DueTime {
   if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MAX_DELAY_MS) };
-  if (delay !== undefined) throw argumentError("at", at, "absent where delay is given");
+  if (delay !== undefined) throw needlessArgument("at", at, "delay says when the message is due");
   const atMs = instantMs("at", at);
   if (atMs >= BAND_SIZE) throw argumentError("at", atMs, `below ${BAND_SIZE} ms since 1970 (2109)`);
   return { atMs };

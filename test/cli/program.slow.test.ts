@@ -173,7 +173,7 @@ describe("oriel lock", () => {
   });
 
   test.each([
-    [["show", "nightly", "--fence", "1"], '--fence is "1"; it must be absent: it belongs to release'],
+    [["show", "nightly", "--fence", "1"], '--fence is "1"; leave it out, because only release takes it'],
     [["release", "nightly", "--fence", "1e3"], '--fence is "1e3"; it must be a whole number, as show prints it'],
     [
       ["list", "nightly"],

@@ -18,7 +18,7 @@ test.each([
   ["a bigint", { user: { id: 5n } }, "payload.user.id is 5n; it must be a string or a number"],
   ["a bigint in a list", { ids: [1, { n: 2n }] }, "payload.ids[1].n is 2n"],
   ["a bigint alone", 1n, "payload is 1n"],
-  ["a cycle", cyclic, "payload.user.self.of is an object; it must be no object that lies within itself"],
+  ["a cycle", cyclic, "payload.user.self.of is an object; it must be a value that does not contain itself"],
   ["nothing", undefined, "payload is undefined; it must be a JSON value or bytes"],
   ["a function", () => 1, "payload is a function"],
   ["what is too deep", deep, "payload is an array of 1; it must be at most 1000 objects deep"],

@@ -115,7 +115,7 @@ test("wait and lease beside a mutex, which has its own, are refused", () => {
   for (const name of ["wait", "lease"])
     expect(
       () => new LockedWindow(stores[0]!, "w", { span: "1h", lock: new Mutex(client, "shared"), [name]: "1s" }),
-    ).toThrow(`${name} is "1s"; it must be absent beside a mutex of redis-semaphore, which has its own options`);
+    ).toThrow(`${name} is "1s"; leave it out, because a mutex of redis-semaphore has its own options`);
 });
 
 test("the side of readers is refused, because several hold it at once", () => {

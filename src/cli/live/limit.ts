@@ -1,5 +1,5 @@
 import { type Decision, type Duration, Limiter } from "../../entries/index.ts";
-import { argumentError } from "../../errors.ts";
+import { argumentError, needlessArgument } from "../../errors.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
@@ -56,13 +56,13 @@ export async function limit(target: Target, typed: LimitTyped, streams: Streams)
 
 /** Returns how long to block, or undefined for the other commands. Throws ARGUMENT. */
 function checkTarget({ what, duration }: Target, { cost }: LimitTyped): Duration | undefined {
-  if (cost !== undefined && what !== "peek") throw argumentError("--cost", cost, "absent: it belongs to peek");
+  if (cost !== undefined && what !== "peek") throw needlessArgument("--cost", cost, "only peek takes it");
   if (what === "block") {
     if (duration === undefined)
       throw argumentError("duration", duration, 'how long to block the id, like "10m"; 0 ends a block');
     return typedDuration(duration);
   }
-  if (duration !== undefined) throw argumentError("duration", duration, "absent: it belongs to block");
+  if (duration !== undefined) throw needlessArgument("duration", duration, "only block takes it");
   return undefined;
 }
 

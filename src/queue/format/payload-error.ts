@@ -12,7 +12,7 @@ function faultIn(value: unknown, path: string, above: readonly object[]): OrielE
   if (typeof value === "bigint")
     return argumentError(shortened(path), value, "a string or a number, because JSON has no bigint");
   if (typeof value !== "object" || value === null) return undefined;
-  if (above.includes(value)) return argumentError(shortened(path), value, "no object that lies within itself");
+  if (above.includes(value)) return argumentError(shortened(path), value, "a value that does not contain itself");
   if (above.length === DEEPEST) return argumentError("payload", value, `at most ${DEEPEST} objects deep`);
   const within = [...above, value];
   for (const name of Object.keys(value)) {

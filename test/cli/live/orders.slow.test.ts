@@ -63,10 +63,10 @@ describe("oriel limit", () => {
   });
 
   test.each([
-    [["peek", "api", "u", "10m"], /duration is "10m"; it must be absent/],
+    [["peek", "api", "u", "10m"], /duration is "10m"; leave it out, because only block takes it/],
     [["block", "api", "u"], /duration is undefined; it must be how long/],
     [["block", "api", "u", "soon"], /duration is "soon"/],
-    [["reset", "api", "u", "--cost", "2"], /--cost is "2"; it must be absent/],
+    [["reset", "api", "u", "--cost", "2"], /--cost is "2"; leave it out, because only peek takes it/],
     [["peek", "api", "u", "--policies", "{"], /--policies is "\{"; it must be a JSON array/],
     [["peek", "api", "u", "--policies", '[{"kind":"window"}]'], /kind in --policies is "window"; it must be one of/],
     [["peek", "api", "u", "--policies", '[{"kind":"gcra","limit":-1,"span":"1s"}]'], /gcra: limit is -1/],
