@@ -63,7 +63,7 @@ export const records = {
     ["top", "u32"],
     ["first", "u32"],
   ],
-  // After it, of runs: the shortest, and the width of the lengths above it.
+  // Follows TIMES if they are stored as runs: the length of the shortest run, and the bits of each length less the shortest.
   RUNS: [
     ["shortest", "u16"],
     ["width", "u8"],

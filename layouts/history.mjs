@@ -11,7 +11,7 @@ export const constants = {
   SLOTS: 7,
   // Entries of the stream of operators' actions: two for each action. The oldest are removed.
   MAX_ACTION_ENTRIES: 1000,
-  // Entries that a repeated entry is searched in.
+  // The last entries, among which a repeated one is looked for.
   RECENT_ENTRIES: 16,
   // Ids of one slot. Above this number, those with the fewest denials are removed.
   MAX_SLOT_IDS: 1000,

@@ -175,7 +175,7 @@ export const records = {
     ["positiveInfinityCount", "u32"],
     ["negativeInfinityCount", "u32"],
   ],
-  // A range of frames in a sealed chunk of which copies may still follow.
+  // A range of the last frames of a sealed chunk. A later chunk may have copies of them.
   SEALED_RANGE: [
     ["producer", "u32"],
     ["first", "u32"],

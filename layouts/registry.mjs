@@ -5,11 +5,11 @@ export const constants = {
   STRUCTURE_LIFE_MS: 604_800_000,
   // A process is listed for this long after its last announcement.
   PROCESS_LIFE_MS: 3_600_000,
-  // Settings of two processes that were announced within this time differ at the same time.
+  // If two processes announce different settings within this time, both are in use, and that is a conflict.
   CONFLICT_MS: 150_000,
   // Entries of each kind. Above this number, the entry that was announced longest ago is removed.
   MAX_LISTED: 10_000,
-  // One announcement removes at most as many entries as it writes, this number and one more.
+  // One announcement removes at most one entry for each that it writes, and this number and one more.
   MAX_REMOVED: 200,
   // Entries that one step of a listing reads, about.
   PAGE: 500,

@@ -16,7 +16,7 @@ export function sharedByCopies<T extends object>(name: string, make: () => T): T
   return shared[name] as T;
 }
 
-/** The same among copies of this version. */
+/** As `sharedByCopies`, but only among copies of the same version. */
 export function sharedByEqualCopies<T extends object>(name: string, make: () => T): T {
   return sharedByCopies(`${name} ${version}`, make);
 }

@@ -17,7 +17,8 @@ local function numbers_of(bytes, at, count, kind)
   return { struct.unpack("<" .. string.rep(kind, count), bytes, at) }
 end
 
--- The values of one frame that are inside. `base`: the first of its own times, of which the others follow at `ticks_at`; nil without.
+-- Adds the values of one frame that are inside. `base`: of a frame with own times, which has at `ticks_at` the ms of each value after the
+-- base. nil: the frame has one time for all values.
 local function add_frame(tally, bytes, at, count, kind, width, base, ticks_at, from, to)
   for start = 0, count - 1, RUN do
     local some = math.min(RUN, count - start)

@@ -12,7 +12,7 @@
 local keys_per_step = 1
 local arguments_per_step = 1
 
--- Whether `known` names the end of the chunk before it was sealed, of which SEALED has the length, place and frame.
+-- Whether `known` names the end that the chunk had before it was sealed. SEALED has the length, the place of the last frame, and its header.
 local function is_raw_end(key, header, known)
   if known == "" or string.sub(known, 1, KNOWN_LENGTH_AT) ~= string.sub(header, CHUNK_NUMBER_AT + 1, CHUNK_CREATED_MS_AT)
     .. string.sub(header, CHUNK_BIRTH_AT + 1, CHUNK_BIRTH_BEFORE_AT) then

@@ -30,7 +30,7 @@ local function prefix_of(chunk, sealed, budget)
   return prefix
 end
 
--- Adds the names of its last frames, of which copies may follow in raw chunks.
+-- Adds the names of the last frames of a sealed chunk. A raw chunk after it may have copies of them.
 local function add_names(names, chunk, sealed, prefix)
   for at = sealed.names_place + 1, sealed.blocks_place, SEALED_RANGE_BYTES do
     local producer, first, count, last_since_creation_ms = struct.unpack(SEALED_RANGE, prefix, at)

@@ -30,8 +30,8 @@ local keys_per_step = 2
 local arguments_per_step = 7
 local LOOK_AROUND_EVERY_MS = 61
 
--- The status of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
--- known to have done it.
+-- The status of a result whose message is gone. If another delivery is known to have ended it, the result is stale. Else an earlier copy of
+-- this call has most likely delivered it.
 local function status_of_gone(times, id, delivery)
   local ended = redis.call("ZSCORE", times, "~" .. id)
   return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and RESULT_STALE_BYTE or RESULT_REPEATED_BYTE

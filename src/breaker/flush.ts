@@ -89,7 +89,7 @@ function addBatch(circuit: Circuit, { rule, batch }: Pick<FlushRequest, "rule" |
   return isAny;
 }
 
-/** Without room, processes that were silent for long are forgotten; if there are none, the longest silent one. */
+/** Stores a process's last batch. If there is no room, it drops the processes that were silent for long, or else the longest silent one. */
 function remember(
   processes: BreakerRecord["processes"],
   id: string,

@@ -19,7 +19,7 @@ export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
 /** The structures with the option `replicas`. */
 const REPLICATED = ["Series", "Lock", "ReadWriteLock", "Semaphore", "Counters", "DelayQueue"];
 
-/** A key of each beginning that keys have. */
+/** A key with each prefix that keys of oriel have. */
 export function keysOf(prefix: string, tag: string): string[] {
   return [`${prefix}{${tag}}`, `${LOCKED_WINDOWS}{${tag}}`];
 }

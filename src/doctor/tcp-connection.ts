@@ -56,7 +56,7 @@ function tcpConnection(client: SingleClient): Connection {
   return {
     get lastError() {
       const known = lastError.orWhileConnecting(client.status === "connecting");
-      // It is read after the doctor's deadline: the server was asked.
+      // The doctor reads this after its deadline. By then the server was asked, so a connection without an answer is a silent one.
       return lastError.isSilent && known?.message === UNREACHED ? new Error(SILENT) : known;
     },
     send,

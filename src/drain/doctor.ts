@@ -213,7 +213,7 @@ export class CountersDoctor {
     return isDone ? dropped : 0n;
   }
 
-  /** Ended generations whose sum differs from that of their rows: their number in the fields, that sum, the right one. */
+  /** Ended generations with a wrong sum. Each has its number in the fields, the stored sum, and the sum of its rows. */
   async #wrongSums(shard: number, seen?: Look): Promise<[number: string, sum: string, rows: string][]> {
     const { store, keys, layout } = this.#place;
     const current = Number((seen ?? (await store.run(look, keys[shard]!, null))).current ?? 1);
@@ -241,7 +241,7 @@ export class CountersDoctor {
   }
 }
 
-/** A shard whose generation is being drained at the moment has added up. */
+/** Whether no generation is on its way to the table. One that is was added up before, so its sum is right. */
 function isSettled({ storeGeneration, tableGeneration }: ShardDiagnosis): boolean {
   return storeGeneration === tableGeneration;
 }

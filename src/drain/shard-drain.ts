@@ -182,7 +182,7 @@ export class ShardDrain {
     return { status: "diverged", state: "table-behind", reason: isEmpty ? `${reason}: ${OTHER_TABLE}` : reason };
   }
 
-  /** Separates counts from now on from counts that the table may have. */
+  /** Begins a new generation, so that later counts are apart from those that the table may have. */
   async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<DrainResult> {
     const { store, keys, layout } = this.#options.place;
     if (isFedByOther(await store.run(look, keys[shard]!, null, { signal }), ledger))

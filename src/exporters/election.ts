@@ -9,7 +9,7 @@ const MIN_LEASE_MS = 6000;
 /** Then the process extends it this often, until its second collection or until so long after its first. */
 const EXTEND_MS = 2000;
 const MAX_FIRST_MS = 60_000;
-/** The interval is the longest one of this time. A look at the metrics by hand does not shorten it. */
+/** The interval of scrapes is the longest one of this time, so that a look at the metrics by hand does not shorten it. */
 const REMEMBERED_MS = 300_000;
 const MAX_INTERVAL_MS = 3_600_000;
 

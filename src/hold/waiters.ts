@@ -225,7 +225,7 @@ class Waiters {
     try {
       answer = await this.#store.run(leave, this.#key, input, runOptions(replicas));
     } catch (error) {
-      this.#want(Number.POSITIVE_INFINITY); // it may have granted holds
+      this.#want(Number.POSITIVE_INFINITY); // the step may have run, and granted holds to callers here
       throw error;
     } finally {
       this.#leaves--;
@@ -359,7 +359,7 @@ class Waiters {
       caller.outcome.resolve({ store, key, token, number, leaseMs, replicas, provenUntilMs, isAlone });
       return;
     }
-    // It came too late. A new ticket cannot be hit by the release of the old one.
+    // The hold came too late, and is released. The caller goes on with a new token, so that this release cannot end its next hold.
     this.#forget(caller);
     caller.ticket = { ...caller.ticket, token: tokenOf(this.#process, this.#tokens++) };
     this.#byToken.set(caller.ticket.token, caller);
@@ -405,7 +405,7 @@ class Waiters {
       this.#store.run(take, this.#key, request).then(
         (answer) => {
           this.#accept(answer, sentAtMs, 0);
-          // Those that wait here learn when the confirmed hold ends.
+          // The answer says when the confirmed hold ends. Callers that wait here ask again then.
           if (this.#callers.size > 0 && !this.#isAsking) this.#askIn(this.#pauseAfter(answer));
         },
         () => {}, // the waiters themselves ask later

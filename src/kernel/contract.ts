@@ -106,9 +106,9 @@ export interface Wavelet {
   reserve(end: number): void;
   /** Replaces values by keys, whose order is that of the values, NaN last. Returns the bits in which they differ. */
   keys(from: number, count: number): number;
-  /** Writes a level of a piece whose first four words are written, and reorders the keys. From the highest level down. */
+  /** Writes one level of a piece, which begins with four words, and reorders the keys for the level below. The highest level comes first. */
   level(piece: number, level: number, keys: number, scratch: number): void;
-  /** Writes the keys at ascending ranks, at least one, of ranges of pieces and of loose keys, which are reordered. */
+  /** Finds the keys at ascending ranks, at least one, among ranges of pieces and loose keys. Writes them to `out`, and reorders the loose keys. */
   select(
     ranges: number,
     count: number,

@@ -1,7 +1,7 @@
 import { CELL, clearRow, ROW } from "./cells.ts";
 import { bucketLengthMs, bucketStartMs } from "./shape.ts";
 
-/** Index in `current` of the time for which the bucket was last looked up. It follows the bucket's numbers. */
+/** Index in `current`, behind the numbers of the bucket: the time for which this bucket was last looked up. */
 export const LOOKUP_TIME = ROW;
 
 /**

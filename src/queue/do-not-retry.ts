@@ -42,7 +42,7 @@ export function causeOf(thrown: unknown, holds: (error: Thrown) => boolean): unk
       error = error.cause as Thrown | null | undefined;
     }
   } catch {
-    // It is not the searched one.
+    // A getter or a proxy has thrown, so the object is unknown.
   }
   return undefined;
 }

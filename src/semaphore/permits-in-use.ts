@@ -6,9 +6,9 @@ const MAX_LISTED_PERMITS = 1000;
 
 /** The permits that are in use at one moment. */
 export interface PermitsInUse {
-  /** All of them. */
+  /** Number of permits in use. */
   count: number;
-  /** The holds of the permits that end first, at most 1000 permits. A hold of several has all of these. */
+  /** The holds that end first, with up to 1000 permits together. A hold may have several permits. */
   holds: readonly { permits: number; leftMs: number }[];
 }
 
@@ -29,7 +29,7 @@ export function permitsInUse(store: Store, name: string): Promise<PermitsInUse> 
   return placeOf("Semaphore", store, name).run("permits", read, "no");
 }
 
-/** Those that end first. */
+/** The holds that end first. */
 function first(all: PermitsInUse["holds"]): PermitsInUse["holds"] {
   let listed = 0;
   return [...all]

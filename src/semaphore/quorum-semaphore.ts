@@ -36,7 +36,8 @@ export class QuorumSemaphore {
     this.limit = limit;
     const quorum = new Quorum(clients, at);
     const library = (permits: number, ...[voters, call]: Parameters<Library>) => {
-      // A shorter lease would end the holds of others, and a longer one would not be kept by them.
+      // Each process ends every permit that is older than its own lease. So a shorter lease would end the holds of other processes, and
+      // they would end a hold with a longer one.
       if (call.lockTimeout !== settings.watchdogLeaseMs)
         throw argumentError("lease", call.lockTimeout, `the one of all permits, ${settings.watchdogLeaseMs} ms`);
       return new RedlockMultiSemaphore(voters, name, limit, permits, call);

@@ -27,7 +27,7 @@ type Action = "acquire" | "extend" | "release";
 
 /** Callers that ask several servers at once may all get a minority. Pauses of 25 to 75 ms let one of them win. */
 const SPLIT_MS = 50;
-/** A server that fails is warned of this often. */
+/** The process is warned about a failing server at most once in this time. */
 const QUIET_MS = 60_000;
 
 const now = leaseClock();
@@ -73,12 +73,12 @@ class Ballot {
     return this.#no > this.#clients.length - this.#majority;
   }
 
-  /** Whether a server may have it. */
+  /** Whether a server may have the hold. */
   get mayBeHeld(): boolean {
     return this.#no < this.#clients.length;
   }
 
-  /** The clients for the library. Its commands pass as they are. */
+  /** The clients that redis-semaphore gets. Each passes the commands on, and counts the answer as a vote. */
   voters(): QuorumClient[] {
     return this.#clients.map((client) => {
       let hasVoted = false;
@@ -126,7 +126,7 @@ class Ballot {
     const text = `${reasonOf(error)?.text ?? (error as Error).message} (redis at ${path})`;
     this.#cause ??= error;
     this.#failures.push(text);
-    // Its owner may have closed it.
+    // No warning about a client that its owner has closed.
     if ((client as { status?: string }).status !== "end") warnOf(client, text);
     this.#decide();
   }
@@ -165,7 +165,7 @@ export class Quorum {
     try {
       if (waitMs > 0 && (await abortable(within(before, waitMs), signal)).kind === "late") return null;
       for (;;) {
-        // A release that comes during the attempt may be too late for it.
+        // Taken before the attempt: after a release that comes during it, the next attempt begins at once.
         const released = this.#released.promise;
         const attempt = this.#attempt(request, what, library);
         const outcome = await abortable(attempt, signal).catch((error) => {

@@ -57,7 +57,7 @@ const GONE = {
   approximate: "every answer is exact",
   where: "the series reads its events, or parts of them, whichever costs less",
 };
-/** Without `maxAge`: a call that records sends a request in any case. */
+/** Without `maxAge`, which would save nothing: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 
 export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {

@@ -71,7 +71,7 @@ function fill(command: Command, { tls, token, dashboardToken, ...texts }: Config
   const { redis } = command.opts<ServerTyped>();
   if (tls && (!hasServer || /^rediss:/i.test(redis ?? "")))
     command.setOptionValueWithSource("tls", tlsOf(tls), "config");
-  // The token of the file's server is for no other one.
+  // The token of the file is for the server of the file. No other server may see it.
   const isOwn = texts.url === undefined || texts.url === command.getOptionValue("url");
   if (isOwn) command.setOptionValueWithSource("token", token, "config");
   command.setOptionValueWithSource("dashboardToken", dashboardToken, "config");

@@ -62,7 +62,7 @@ export class Recorder {
     }
   }
 
-  /** Takes an event. Returns the reason if it cannot, else null. */
+  /** Takes an event. Returns null, or why the event cannot be recorded. */
   add(reading: Reading): string | null {
     const keyed = this.#keyed(reading);
     if (typeof keyed === "string") return keyed;

@@ -126,7 +126,7 @@ export class Producer implements OneAtATime {
     this.#turn = undefined;
   }
 
-  /** Only reads. A call that may itself count the batch again would not prove that the server kept it. */
+  /** Checks whether the server kept the batch. It only reads: a call that may count the batch again would prove nothing. */
   async #recall({ number }: UnconfirmedBatch): Promise<void> {
     const { store, key, shaped, now } = this.#options;
     try {
@@ -197,7 +197,7 @@ export class Producer implements OneAtATime {
       if (isCounted || number > this.#number) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
-        // A batch counted by an earlier copy is in this generation or an earlier one. Keep the earliest possible one.
+        // If an earlier copy of the request counted the batch, its generation is unknown. It is at the earliest that of the batch before.
         if (isCounted) this.#where = `${added.born}.${added.generation}`;
         // A batch that is sent again keeps its first place: after a second loss the table may have it from there.
         this.#unconfirmed.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
@@ -220,7 +220,7 @@ export class Producer implements OneAtATime {
     return before;
   }
 
-  /** The mark is gone. Its counts may be gone too. */
+  /** The server has no mark of this producer any more. The counts may be gone with it. */
   #giveUp(): never {
     if (this.#number > 0) this.#options.onLost({ total: Number.NaN });
     this.#rename();

@@ -67,7 +67,7 @@ function linesOfBytes(bytes: Uint8Array): string[] {
   return lines;
 }
 
-/** The text. If it is not UTF-8, each byte that is not ASCII as %ED. */
+/** Decodes a text. If it is not UTF-8, each byte that is not ASCII is written in hexadecimal, like %ED. */
 function readable(line: Uint8Array): string {
   try {
     return utf8.decode(line);

@@ -11,7 +11,7 @@ export const MAX_SPAN_MS = 604_800_000;
 export interface HistoryWindow {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Ends of the buckets. The first one begins at `fromMs`, which may be inside of it. */
+  /** Ends of the buckets. If `fromMs` lies inside a bucket, the first one is shorter than the others. */
   readonly endsMs: readonly number[];
 }
 

@@ -18,7 +18,7 @@ let overview: PageOverview | undefined;
 let list: OverviewPage | undefined;
 let open: { id: string; panel: Panel } | undefined;
 let retry = 0;
-/** No structure has it as its id. */
+/** Stands in the address instead of the id of a structure. No structure has this id. */
 const PROCESSES = "processes";
 
 const live = new Live({

@@ -75,7 +75,7 @@ export class Live {
     if (!this.#source) this.#connect(this.#asked);
   }
 
-  /** Until `open` or other rows. */
+  /** Ends the stream until `open` is called, or other rows are shown. */
   close(): void {
     clearTimeout(this.#timer);
     this.#source?.close();

@@ -34,7 +34,7 @@ interface Take {
   process: string;
   /** In order of arrival. */
   tickets: readonly Ticket[];
-  /** True if those that are not served wait. */
+  /** True if the tickets that are not served get a place in the queue. */
   mayWait: boolean;
   /** True if there is one ticket, and nobody is known to hold the name or to wait. */
   isGuess: boolean;

@@ -154,7 +154,7 @@ export interface JournalCut {
   header: ChunkHeader;
   /** TIME of the server, ms. */
   nowMs: number;
-  /** True if the chunk before the oldest one read should exist and does not. */
+  /** True if the window needs the chunk before the oldest one read, and there is none. */
   missing: boolean;
   /** Creation of the oldest chunk read, or with the event clock its latest `at`, ms. */
   coversUntilMs: number;

@@ -13,7 +13,7 @@ export class Dedupe {
 
   /** The frames of the first generation. It is complete when a later generation begins. */
   readonly first = this.#young;
-  /** Frames of sealed chunks of which copies may follow. */
+  /** The last frames of each sealed chunk. A later chunk may have copies of them. */
   #sealed: readonly SealedNames[] = [];
 
   /** Approximate size of all names in the heap, and of `others`, each counted once. */
@@ -39,7 +39,7 @@ export class Dedupe {
     this.#sealed = [...this.#sealed.filter((each) => each.reach(stampMs)), names];
   }
 
-  /** Adds the frames counted just before this part of the journal, for copies that may follow. */
+  /** Adds the frames that were counted just before this part of the journal. This part may have copies of them. */
   continue(before: Dedupe): void {
     this.#sealed = [...before.#sealed, ...this.#sealed];
     if (this.#youngSinceMs === Number.NEGATIVE_INFINITY) {

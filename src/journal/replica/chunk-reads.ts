@@ -145,7 +145,7 @@ function isPageOf({ birth, format }: ChunkHeader, length: number, answer: Journa
   return header?.birth === birth && header.format === format && answer.length === length && bytes.length > 0;
 }
 
-/** Whether the answer is the sealed form of a chunk of which the caller has a part. It has as many bytes as it ever had. */
+/** Whether the answer is the sealed form of the chunk that a caller has read in part, before it was sealed. */
 export function isSealedFormOf({ number, birth }: Pick<Known, "number" | "birth">, { header }: JournalAnswer): boolean {
   return header?.format === constants.sealedFormat && header.number === number && header.birth === birth;
 }

@@ -29,7 +29,7 @@ export class Rollbacks {
   #seen: JournalPosition | undefined;
   #lostUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** The position that the answer to a request sent now must not fall behind. */
+  /** The latest position seen. If the answer to a request that is sent from now on is before it, events are lost. */
   get seen(): JournalPosition | undefined {
     return this.#seen;
   }
@@ -141,7 +141,7 @@ export interface Instant {
   wallMs: number;
 }
 
-/** The age of a process's copy, counted from before its request was sent. */
+/** How old a process's copy is, counted from just before the request that updated it was sent. */
 export class Age {
   readonly #monotonic: Clock;
   #since: Instant | undefined;

@@ -18,7 +18,7 @@ export interface ChunkEvents {
   /** In the order of the journal, without copies. */
   times: Float64Array;
   values: Column;
-  /** The frames that counted, of which copies may follow. */
+  /** The last frames that counted. A later chunk may have copies of them. */
   named: readonly NamedFrame[];
 }
 

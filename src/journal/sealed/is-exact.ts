@@ -36,7 +36,7 @@ export function* isExact(
   return isSame && i === chunk.count;
 }
 
-/** Engines may change which NaN it is. */
+/** Whether the bits are a NaN. Its other bits are not compared, because engines may change them. */
 function isNan(low: number, high: number, isWide: boolean): boolean {
   if (!isWide) return (low & 0x7fff_ffff) > 0x7f80_0000;
   const top = high & 0x7fff_ffff;

@@ -15,7 +15,7 @@ export interface Groups {
   length: number;
 }
 
-/** The values of some groups of a block, ascending. */
+/** Groups of a block that were fetched, and their values in ascending order. */
 interface Fetched extends Groups {
   values: Column;
 }
@@ -45,9 +45,9 @@ export class RankSearch {
   readonly #blocks: SearchedBlock[] = [];
   readonly #ofBlock = new Map<OutlinedBlock, SearchedBlock>();
   readonly #groups = new Map<Bracket, readonly Groups[]>();
-  /** Blocks whose heads do not say where their numbers are. */
+  /** Blocks that must be fetched whole, because their heads do not say where their numbers are. */
   readonly unsearched: OutlinedBlock[] = [];
-  /** Numbers that are known, ascending each. */
+  /** Columns of numbers that need no search. Each column is in ascending order. */
   readonly #known: Column[] = [];
   #samples: Column | undefined;
   #listCount = 0;
@@ -72,7 +72,7 @@ export class RankSearch {
     if (sorted.length > 0) this.#known.push(sorted);
   }
 
-  /** The groups that some brackets, in ascending order, need and that are not here. Groups of one block that meet are one. */
+  /** The groups that these brackets need and that were not fetched. Adjacent groups of one block are joined. `brackets`: in ascending order. */
   missingIn(brackets: readonly Bracket[]): { block: OutlinedBlock; groups: Groups }[] {
     const missing: { block: OutlinedBlock; groups: Groups }[] = [];
     const groupsOf = brackets.map((bracket) => this.#groupsOf(bracket));
@@ -148,7 +148,7 @@ export class RankSearch {
     return groups;
   }
 
-  /** The samples of all blocks, and each 32nd known number, ascending. Kept, so that brackets stay the same. */
+  /** The samples of all blocks and each 32nd known number, in ascending order. They are kept, so that brackets stay the same. */
   get #sorted(): Column {
     if (this.#samples) return this.#samples;
     const lists = [

@@ -24,8 +24,9 @@ export function* admitFrames(chunk: RawChunk, dedupe: Dedupe): Generator<void, v
 }
 
 /**
- * The events of a chunk without copies, in slices, and the names of frames of which copies may follow. `dedupe` has the names of the frames
- * of which copies may be in it. `counted`: where the frames that count begin. Throws DamagedChunk.
+ * Reads the events of a chunk in slices, each once. `dedupe` has the names of earlier frames, because the chunk may have copies of them. The
+ * result has the names of the chunk's last frames, because a later chunk may have copies of those, and in `counted` where the frames
+ * begin that count. Throws DamagedChunk.
  */
 export function* eventsOf(
   { header, bytes }: RawChunk,

@@ -26,7 +26,7 @@ interface DecodedBlock {
   values: Column;
 }
 
-/** A closed chunk in its sealed form (lua/README.md), of which the outline was checked. The blocks are checked when they are read. */
+/** A closed chunk in its sealed form (lua/README.md). Its outline was checked. Each block is checked when it is read. */
 export class SealedChunk {
   readonly header: ChunkHeader;
   readonly end: Known;

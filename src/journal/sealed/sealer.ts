@@ -63,8 +63,8 @@ interface FoundChunks {
 
 /**
  * Seals closed chunks of one journal: replaces each by the same events in fewer bytes. Everything that decides about the content
- * is read at one instant: the chunk, the next one, whose birth fixes every byte of it, and the chunks before it, which may have frames
- * that the chunk has copies of.
+ * is read at one instant. That is the chunk, the birth of the next one, and the chunks before it. The birth was drawn when the chunk
+ * was closed, so it proves that no byte of the chunk is another one. The chunks before may have frames that the chunk has copies of.
  */
 export class ChunkSealer {
   readonly #store: Store;
@@ -106,7 +106,7 @@ export class ChunkSealer {
     return status === SEALED.missing ? "missing" : "changed";
   }
 
-  /** The oldest of the chunks up to `newest` that others left raw: at most `most` back, and none before a sealed or missing one. */
+  /** The oldest chunk that other processes left raw. Looks from `newest` back at `most` chunks, and ends at a sealed or missing one. */
   async firstRaw(newest: number, most: number): Promise<number> {
     let first = newest + 1;
     for (let back = 0; back < most; back += HEADERS_PER_TURN) {
@@ -152,8 +152,8 @@ export class ChunkSealer {
   }
 
   /**
-   * The chunks before `raw` that it can have copies of, oldest first. `before`: newest first. "incomplete" if one is missing: a
-   * failover may bring a deleted one back, whose events would then count twice.
+   * The chunks before `raw` whose frames it may have copies of, oldest first. `before`: newest first. "incomplete" if one is missing.
+   * A failover may bring a deleted chunk back, and its events would then count twice.
    */
   earlierThan(raw: RawChunk, before: readonly (EarlierChunk | undefined)[]): readonly EarlierChunk[] | SealOutcome {
     const earlier: EarlierChunk[] = [];
@@ -226,9 +226,9 @@ export class ChunkSealer {
   }
 }
 
-/** Whether the chunk before `after` can have frames of which there are copies in the chunk `header`. */
+/** Whether the chunk `header` may have copies of frames of the chunk before `after`. */
 function needsNames(header: ChunkHeader, after: ChunkHeader): boolean {
-  // It has no stamp later than the creation of `after`.
+  // No frame of the chunk before `after` has a stamp later than the creation of `after`.
   return after.birthBefore !== 0 && after.createdMs > header.createdMs - constants.dedupeMs;
 }
 

@@ -76,7 +76,7 @@ export interface Outline {
   least: Column;
 }
 
-/** A block of which some parts are there. */
+/** The head of a block, and perhaps some of its other parts. */
 export type SomeParts = Pick<BlockParts, "head"> & Partial<BlockParts>;
 
 /** The loops that read values, in one of two forms. They answer damaged bytes with false or undefined. */

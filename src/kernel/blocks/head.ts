@@ -90,7 +90,7 @@ function isDecimal({ wide, decimals, integer }: BlockHead): boolean {
   );
 }
 
-/** Bytes of the order; of a sparse one the fewest. */
+/** Bytes of the order of arrival. A sparse one varies in length, and has at least these. */
 function orderBytesOf({ order, count, distinct }: BlockHead): number {
   if (order === ORDER.none) return 0;
   if (order === ORDER.index) return (count * bitsOf(distinct - 1) + 7) >> 3;

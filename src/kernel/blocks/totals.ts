@@ -6,7 +6,7 @@ const copy = new Uint8Array(layout.TOTALS_BYTES);
 const numbers = new Float64Array(copy.buffer);
 const f64 = (at: number) => numbers[at / 8]!;
 
-/** Reads the totals of a block, of which the header has the counts. Throws CORRUPT. */
+/** Reads the totals of a block. Their counts come from its head. Throws CORRUPT. */
 export function readTotals(head: BlockHead, bytes: Uint8Array): BlockTotals {
   checkLength("totals", bytes, layout.TOTALS_BYTES);
   // A copy, because a view at any address costs more.

@@ -123,7 +123,7 @@ function rest(values: Float64Array, about: number): void {
  */
 function aroundZero(values: Float64Array): { size: number; special: Census } {
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
-  // Without the sign bit and minus one, zero becomes the largest word.
+  // The sign bit is removed, then 1 is subtracted. So zero becomes the largest word.
   let min = 0x7fffffff;
   let negativeZero = false;
   for (let i = 1; i < words.length; i += 2) {
@@ -137,7 +137,7 @@ function aroundZero(values: Float64Array): { size: number; special: Census } {
   return { size: sizeOf(min), special };
 }
 
-/** The magnitude for its upper word minus one. */
+/** The magnitude whose upper word is `key` + 1. */
 function sizeOf(key: number): number {
   sizeWords[1] = Math.min(key + 1, 0x7fefffff);
   return sizes[0]!;

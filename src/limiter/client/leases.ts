@@ -28,7 +28,7 @@ type TakeOne = (keyPrefix: string, policies: readonly Policy[], cost: number) =>
 
 interface Pool {
   permits: number;
-  /** Of the fetch. A pool of other policies is not used: the id's plan has changed. */
+  /** The policies of the fetch. If a call has others, the pool is not used, because the id's plan has changed. */
   policies: readonly Policy[];
   /** The answer to the fetch. */
   decision: Decision;

@@ -41,7 +41,7 @@ export class SlidingLog implements StoredState {
     return this.#times.length - this.#firstAfter(cutoffMs);
   }
 
-  /** The time of the record after `cutoffMs` up to which at least `permits` have been taken since `cutoffMs`. */
+  /** When the permits taken after `cutoffMs` reached the number `permits`: the time of that record. */
   timeOfRelease(cutoffMs: number, permits: number): number {
     const first = this.#firstAfter(cutoffMs);
     const target = this.#totalBefore(first) + permits;

@@ -103,7 +103,7 @@ export function keepShard(keys: Keyspace, key: string, shard: Shard, growthBytes
 /** Lets a shard expire if it is empty, after the changes of a step. The twin of expire_if_empty in lua/queue/expiry.lua. */
 export function expireIfEmpty(keys: Keyspace, key: string, shard: Shard, nowMs: number): void {
   if (shard.layout === undefined || shard.messages.size > 0 || shard.isPaused || shard.isHome) return;
-  // Without messages all entries are ids that are known until then.
+  // Without messages, each entry is an id that is remembered until the time in its score.
   const endsMs = Math.max(nowMs, addedAtMs(shard.seq), readScore(shard.times.highest() ?? 0).ms);
   shard.expireAtMs = endsMs + LINGER_MS;
   // It has become smaller since the step stored it, so this cannot fail.

@@ -11,7 +11,7 @@ export interface HeldMessage<Payload> {
   controller: AbortController | undefined;
   /** Why this worker no longer holds it. */
   loss: Error | undefined;
-  /** Why its handler is to stop although the message is still held: the worker closes. */
+  /** Why its handler should stop although the message is still held: the worker closes. */
   interruption: Error | undefined;
   /** The pause that `job.again` asked for. */
   againMs: number | undefined;
@@ -19,8 +19,9 @@ export interface HeldMessage<Payload> {
   isEnded: boolean;
   /** When the claim lapses, by the monotonic clock, counted from the time of the request. */
   endsAtMs: number;
-  /** By the monotonic clock, as the next one. */
+  /** By the monotonic clock. */
   claimedAtMs: number;
+  /** When its handler started, by the monotonic clock. */
   startedAtMs: number;
   error: unknown;
   /** Set when its handler starts. */

@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS = 64;
 /** This process's own way to an answer. */
 export interface OwnAnswers {
   compute(query: KnownQuery): Promise<WindowStats>;
-  /** Each knows the events that the journal lost after this process had seen them. */
+  /** The trackers of lost events. Each knows the events that the journal lost after this process had seen them. */
   losses(): readonly LossTracker[];
 }
 
@@ -216,7 +216,10 @@ export class SharedAnswers {
     return given;
   }
 
-  /** The answer of another process, from whose place in the journal this process sees what is lost. Undefined for other bytes. */
+  /**
+   * Reads the answer of another process. It says how far in the journal that process had read, and shows this one if events were lost.
+   * Undefined for bytes that are no answer.
+   */
   #read({ answer, asOfMs }: Asked, percentiles: readonly number[]): WindowStats | undefined {
     if (answer.length !== 8 * (12 + percentiles.length)) return undefined;
     const [count, sum, mean, min, max, variance, from, to, reason, number, birth, length, ...ranked] = new Float64Array(

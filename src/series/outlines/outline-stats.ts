@@ -131,7 +131,7 @@ export function outlineQueryOf({ atMs, spanMs, closed, percentiles }: StatsQuery
 interface FoundWindow {
   window: OutlineWindow;
   oldest: ChunkHeader;
-  /** The chunk before the oldest one should exist and has expired. */
+  /** True if the window needs the chunk before the oldest one, and that chunk has expired. */
   isMissing: boolean;
   /** The size of all its chunks. */
   windowBytes: number;

@@ -8,10 +8,10 @@ import { Fold } from "../../stats/window-stats.ts";
 import { type Closed, isInside } from "../../time.ts";
 import type { BlockParts, Wanted } from "./block-parts.ts";
 
-/** Number of order statistics for each percentile, at the ranks around floor(numbers * p / 100). */
+/** Number of ranks that are searched for each percentile, around floor(numbers * p / 100). No method needs another one. */
 const RANKS = 5;
 
-/** The first of these ranks. No method uses one before it, or RANKS or more after it. */
+/** The first of these ranks. */
 function firstRank(numbers: number, p: number): number {
   return Math.floor((numbers * p) / 100) - 2;
 }
@@ -60,7 +60,7 @@ export class OutlineWindow {
   /** "changed" if a sealed chunk is not the outlined one any more; undefined if the sums are too large for an f64. */
   async fold(parts: BlockParts): Promise<OutlineFold | "changed" | undefined> {
     const fewest = this.#sum.count - this.#sum.nanCount;
-    // Numbers that the search gets to know later.
+    // Values of blocks that are not searched. How many of them are numbers is known once they are fetched.
     const uncertain = [...this.#edges, ...this.#search.unsearched].reduce((sum, { head }) => sum + head.count, 0);
     const guesses = this.#percentiles.map((p) =>
       this.#search.bracket(firstRank(fewest, p), firstRank(fewest + uncertain, p) + RANKS - 1, uncertain, false),
@@ -125,7 +125,7 @@ export class OutlineWindow {
   }
 }
 
-/** The aggregates of a window of which only the values at some ranks are known: `RANKS` for each of `percentiles`. */
+/** The aggregates of a window. Only the values at some ranks are known, `RANKS` for each of `percentiles`. */
 class OutlineFold extends Fold {
   readonly #percentiles: readonly number[];
   readonly #ordered: readonly number[];

@@ -190,7 +190,8 @@ export class JournalWriter {
     let answer = await send();
     this.#time.learn(answer);
     this.#guardedUntilMs = answer.guardedUntilMs;
-    // The call began before this process knew of a delete. It was not answered before that, so it may count after it.
+    // The store has refused the frames, because they were built before a delete that this process did not know of. They have not counted. The
+    // call has no answer yet, so it is free to follow the delete.
     while (answer.status === STATUS.void && answer.guardedUntilMs > input.voidAfterMs) {
       input = { ...input, voidAfterMs: this.#voidAfterMs(answer.nowMs) };
       answer = await send();

@@ -135,7 +135,7 @@ export class OnlineSession implements Session {
     this.view.rollbacks.see(cut, before);
   }
 
-  /** Answers statistics of windows that are too large for a copy from outlines. Other failures stay. */
+  /** If the windows are too large for a copy, answers their statistics from outlines. Returns any other failure as it is. */
   async #answerBeyond(failure: CommitFailure): Promise<CommitFailure | undefined> {
     const { error, queries } = failure;
     if (this.#alwaysCopies || (error as OrielError).code !== "TOO_LARGE") return failure;
@@ -149,7 +149,7 @@ export class OnlineSession implements Session {
     return undefined;
   }
 
-  /** A failure of queries, some of which follow an event that is recorded. Those say so. */
+  /** Fails the queries of calls that have recorded an event, with an error that says so. Returns the failure of the others. */
   #recorded(failure: CommitFailure | undefined): CommitFailure | undefined {
     if (!failure || this.#alwaysCopies) return failure;
     const { error, batch, queries } = failure;

@@ -11,11 +11,11 @@ const MIN_CHUNK_AGE_MS = 1000;
 export interface Held {
   /** By the monotonic clock. */
   nowMs: number;
-  /** How far back from the present their windows reach. */
+  /** How far back from the present the longest of their windows reaches. */
   reachMs: number;
-  /** The copy goes back over this share of it. */
+  /** The share of that time that the copy covers, 0 to 1. */
   heldShare: number;
-  /** Since the copy was brought to the present. */
+  /** Time since the copy was last updated. */
   ageMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface QueryPlanReport {
 export class QueryPlan {
   #regretBytes = 0;
   #outlineBytes = FIRST_OUTLINE_REQUESTS * constants.requestBytes;
-  /** Of all chunks of the last window that was answered from outlines. */
+  /** Size of all chunks of the last window that was answered from outlines. */
   #windowBytes: number | undefined;
   /** Bytes that the journal grows by in a ms. */
   #bytesPerMs = 0;

@@ -80,7 +80,8 @@ export class LivePercentile {
     if (fold.count !== this.#window.count || fold.nanCount !== this.#candidates.nanCount) return false;
     const { lower, upper } = this.#order;
     const width = Math.min(this.#maxWidth, Math.max(MIN_WIDTH, Math.ceil(fold.validCount * SHARE)));
-    // A rank that left on one side will most likely move on. Three quarters of the width behind it go ahead of it.
+    // A rank that has left the candidates on one side will most likely go on to that side. So the candidates are moved by three quarters of
+    // the width.
     const ahead = Math.ceil((this.#candidates.missed * 3 * width) / 4);
     const [first, last] = [lower - width + ahead, upper + width + ahead];
     this.#candidates.load(rangeOfRanks(fold.runs, fold.validCount, first, last));

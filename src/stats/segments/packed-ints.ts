@@ -1,6 +1,6 @@
 const GROUP_BITS = 6;
 const GROUP = 1 << GROUP_BITS;
-/** Bits below this one are set in each. */
+/** By number of bits: a mask with the lowest bits set. */
 const MASKS = Uint32Array.from({ length: 33 }, (_, width) => 2 ** width - 1);
 /** More integers can take more words than a u16 counts. */
 const MAX_INTS = 65_536 - GROUP;
@@ -26,7 +26,7 @@ export class PackedInts {
     this.#bases = new Uint32Array(groups);
     this.#places = new Uint16Array(groups + 1);
     for (let group = 0; group < groups; group++) this.#measure(ints, group);
-    // A read of a group without bits reads the word after it.
+    // One word more, because the last group may have no bits, and a read of it then reads the next word.
     this.#words = new Uint32Array(this.#places[groups]! + 1);
     for (let group = 0; group < groups; group++) this.#write(ints, group);
   }

@@ -104,7 +104,7 @@ export class MomentTree {
     this.#parents.store(level.numbers, at);
     if (level.end % BRANCH !== 0) return;
     this.#parents.clear();
-    // A node of which a part has left is never read. It only keeps the place.
+    // If some of its nodes are dropped already, the parent is never read. It only keeps its place in the level.
     for (let node = Math.max(level.first, level.end - BRANCH); node < level.end; node++)
       this.#parents.addNode(level.numbers, level.offsetOf(node));
     this.#push(l + 1);

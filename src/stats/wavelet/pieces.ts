@@ -63,7 +63,7 @@ export class Pieces {
     return this.#space.end;
   }
 
-  /** Frees the pieces of which all events are before `position`. */
+  /** Frees the pieces whose events are all before `position`. */
   dropBefore(position: number): void {
     while (this.#list[0] && this.#list[0].start + this.#list[0].count <= position) this.#free(this.#list.shift()!);
     if (this.#merge && this.#merge.start < position) this.#abandon();

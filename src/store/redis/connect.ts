@@ -33,7 +33,7 @@ interface Watched {
 /** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
 export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls }: ConnectOptions): IoredisClient {
   let renewedAtMs = Number.NEGATIVE_INFINITY;
-  // A connection that owes answers and is silent for this time is closed, so that a last attempt can use a new one.
+  // If a connection has unanswered commands and receives nothing for this time, it is closed. A last attempt can then use a new one.
   const socketTimeout = Math.max((deadlineMs * 2) / 3, 250);
   const client = new Redis(url, {
     ...(tls && { tls }),
@@ -100,7 +100,7 @@ function watchSilence(client: IoredisClient, ms: number): void {
     if (heard === stream) return;
     heard = stream;
     stream?.on("data", hear);
-    // A closed connection owes nothing. ioredis 5 does not say so itself, and the next connection would pay for it.
+    // A closed connection has no unanswered commands. ioredis 5 does not reset this itself, and would close the next connection for it.
     stream?.on("close", () => {
       if (heard === stream) watched.socketTimeoutTimer = undefined;
     });

@@ -83,7 +83,7 @@ function logAxis(
   const candidates = logTicks(unit, min, max);
   const low = candidates.filter(({ value }) => value <= min).at(-1)?.value ?? min;
   const end = candidates.find(({ value }) => value >= max)?.value ?? max;
-  const high = end > low ? end : low * 10; // of one value
+  const high = end > low ? end : low * 10; // if all values are equal
   const scale = scaleLog([low, high], [hasZero ? bottomPx - ZERO_GAP_PX : bottomPx, topPx]);
   const inside = candidates.filter(({ value }) => value >= low && value <= high * (1 + 1e-9));
   const majors = inside.filter(({ isMajor }) => isMajor);

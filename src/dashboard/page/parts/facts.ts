@@ -25,7 +25,7 @@ export class Facts {
       box.dataset.name = name;
       box.className = level ?? "";
       setText(box.children[0]!, title);
-      setText(box.children[1]!, text.replace(" %", "\u00a0%")); // which a narrow box keeps together
+      setText(box.children[1]!, text.replace(" %", "\u00a0%")); // a narrow box does not break the line there
       box.title = value === null ? "" : String(value);
     });
   }

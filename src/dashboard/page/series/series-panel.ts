@@ -199,7 +199,7 @@ class SeriesPanel implements Panel {
     else change({ [drag]: textOf(span) });
   }
 
-  /** B is the window (or A), and A the same length before it. */
+  /** Compares the window with the time before it, of the same length. The window, or A if there is one, becomes B. The time before becomes A. */
   #compareWithBefore(): void {
     const shown = stateNow().a ?? this.#view;
     if (!shown) return;
