@@ -30,16 +30,16 @@ const entries = files("src/entries", "index", "kernel", "js", "slim", "http", "s
 // Those that compute bring kernels.
 const structures = {
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
-  ...files("src/runtimes", "series", "metrics", "fleet", "dashboard"),
+  ...files("src/entries/runtimes", "series", "metrics", "fleet", "dashboard"),
 };
 const parts = {
   ...files("src/store/redis", "redis", "redis-edge"),
-  ...files("src/kernel", "built-in"),
-  ...files("src/series/session", "upkeep"),
+  ...files("src/engine/kernel", "built-in"),
+  ...files("src/engine/series/session", "upkeep"),
 };
-const browser = files("src/runtimes", "browser", "js", "slim");
+const browser = files("src/entries/runtimes", "browser", "js", "slim");
 const edge = files(
-  "src/runtimes",
+  "src/entries/runtimes",
   "workerd",
   "edge-light",
   "deno",
@@ -69,7 +69,7 @@ export default defineConfig([
     format: ["cjs"],
     splitting: true,
     // Jest's jsdom, which lacks them, loads CommonJS. Bundles for browsers and the edge do not pay for it.
-    inject: ["src/runtimes/text-coding.ts"],
+    inject: ["src/entries/runtimes/text-coding.ts"],
   },
   {
     ...shared,

@@ -1,4 +1,4 @@
-// The header of a block of encoded events (src/kernel/blocks/README.md draws the whole block).
+// The header of a block of encoded events (src/engine/kernel/blocks/README.md draws the whole block).
 
 export const constants = {
   MAX_IN_BLOCK: 1024,

@@ -1,4 +1,4 @@
-"""Decodes the blocks of sealed chunks for read_series.py. src/kernel/blocks/README.md describes their bytes."""
+"""Decodes the blocks of sealed chunks for read_series.py. src/engine/kernel/blocks/README.md describes their bytes."""
 
 import numpy as np
 

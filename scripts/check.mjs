@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 const CHECKS = [
   "tsc --noEmit",
   "knip --include files,exports,types",
-  "tsc --noEmit -p src/dashboard/page",
+  "tsc --noEmit -p src/operate/dashboard/page",
   "attw --pack . --profile node16 --exclude-entrypoints kernels.simd.wasm kernels.scalar.wasm package.json --format ascii --quiet",
   "biome check .",
   "publint --strict",

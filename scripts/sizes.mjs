@@ -8,7 +8,7 @@ import { build, transform } from "esbuild";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const [names = "httpStore", most = "40"] = process.argv.slice(2);
 const { outputFiles } = await build({
-  stdin: { contents: `export { ${names} } from "./src/runtimes/workerd.ts"`, resolveDir: root },
+  stdin: { contents: `export { ${names} } from "./src/entries/runtimes/workerd.ts"`, resolveDir: root },
   absWorkingDir: root,
   bundle: true,
   minifyIdentifiers: true,

@@ -1,6 +1,6 @@
 // Law: one value from each of `size` strides of the column. A linear congruential generator chooses the place, so that no
 //      period of the data can match it. Sample i lies at min(count - 1, floor((i + r * 2^-32) * count / size)).
-// Domain: count and size from 1. Bound: exact. The twin draws the same places (src/kernel/passes/bracket.ts).
+// Domain: count and size from 1. Bound: exact. The twin draws the same places (src/engine/kernel/passes/bracket.ts).
 // Source: Knuth TAOCP 2, 3.3.4 table 1, line 16 (multiplier 1664525).
 
 export function sample32(from: usize, count: u32, seed: u32, size: u32, out: usize): void {

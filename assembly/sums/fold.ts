@@ -6,7 +6,7 @@
 //      Where an f64 holds every sum of a block's f32 values, plain additions equal TwoSum and replace it.
 // Domain: any count. The counts include -0 and +0 where min or max is zero. An f64 sum out of range is not finite.
 // Bound: that of lanes.ts for the sum. Squares: (4096 / 8 + 5) * 2^-53 relative, about `about`.
-// Source: Chan, Golub, LeVeque 1983 (shifted data); the host merges the blocks (src/kernel/passes/merge.ts).
+// Source: Chan, Golub, LeVeque 1983 (shifted data); the host merges the blocks (src/engine/kernel/passes/merge.ts).
 //
 //   records, 80 bytes a block:
 //     0 sum, high   8 sum, low   16 squares   24 about   32 min   40 max          f64

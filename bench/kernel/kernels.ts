@@ -1,8 +1,8 @@
 import { Bench } from "tinybench";
-import type { Kernel } from "../../src/kernel/contract.ts";
-import { js } from "../../src/kernel/js/js.ts";
-import { wasmScalar } from "../../src/kernel/wasm/wasm-scalar.ts";
-import { wasmSimd } from "../../src/kernel/wasm/wasm-simd.ts";
+import type { Kernel } from "../../src/engine/kernel/contract.ts";
+import { js } from "../../src/engine/kernel/js/js.ts";
+import { wasmScalar } from "../../src/engine/kernel/wasm/wasm-scalar.ts";
+import { wasmSimd } from "../../src/engine/kernel/wasm/wasm-simd.ts";
 import { latencies } from "../events.ts";
 import type { Report, Row } from "../runner/report.ts";
 

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { Limiter, memoryStore, redisStore, Series, slidingWindow } from "../../src/entries/index.ts";
-import { readRegistry } from "../../src/registry/read-registry.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { readRegistry } from "../../src/store/registry/read-registry.ts";
 import { median, operationsPerSecond, runSlice } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
 

@@ -1,4 +1,4 @@
-import { Breaker } from "../../src/breaker/breaker.ts";
+import { Breaker } from "../../src/limits/breaker/breaker.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { rivalPackage } from "./limiter/limiter.ts";
 

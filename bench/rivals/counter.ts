@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { Counters } from "../../src/counter/counters.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 
 /** The counted rows: one object for each distinct row. */

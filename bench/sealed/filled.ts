@@ -1,14 +1,14 @@
 import type { Redis } from "ioredis";
+import { STATUS } from "../../src/engine/journal/format/answer.ts";
+import { constants } from "../../src/engine/journal/format/constants.ts";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { ChunkSealer } from "../../src/engine/journal/sealed/sealer.ts";
+import { append } from "../../src/engine/journal/steps/append.ts";
+import { closedKey, rotate } from "../../src/engine/journal/steps/rotate.ts";
+import { wasmBlocks } from "../../src/engine/kernel/blocks/choose.ts";
+import { jsCodec } from "../../src/engine/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../src/engine/kernel/choose.ts";
 import { memoryStore } from "../../src/entries/index.ts";
-import { STATUS } from "../../src/journal/format/answer.ts";
-import { constants } from "../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { ChunkSealer } from "../../src/journal/sealed/sealer.ts";
-import { append } from "../../src/journal/steps/append.ts";
-import { closedKey, rotate } from "../../src/journal/steps/rotate.ts";
-import { wasmBlocks } from "../../src/kernel/blocks/choose.ts";
-import { jsCodec } from "../../src/kernel/blocks/js/js-codec.ts";
-import { activeKernel } from "../../src/kernel/choose.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** The closed chunks of a series. */

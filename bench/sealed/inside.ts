@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { composeFunction, luaFolder } from "../../scripts/lua/compose-script.mjs";
+import { readHeader } from "../../src/engine/journal/format/chunk.ts";
 import { redisStore, Series } from "../../src/entries/index.ts";
-import { readHeader } from "../../src/journal/format/chunk.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { countingStore } from "../../test/harness/counting-store.ts";
 import { median } from "../runner/measure.ts";

@@ -1,5 +1,5 @@
+import type { JournalAnswer } from "../../src/engine/journal/format/answer.ts";
 import { redisStore, Series } from "../../src/entries/index.ts";
-import type { JournalAnswer } from "../../src/journal/format/answer.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { latencies } from "../events.ts";
 import { median, percentile } from "../runner/measure.ts";

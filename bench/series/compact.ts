@@ -1,4 +1,4 @@
-import type { WindowStats } from "../../src/stats/window-stats.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { draw } from "../distributions.ts";
 import { uniform } from "../events.ts";
 import { externalBytes } from "../external-bytes.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
+import type { Column } from "../../src/engine/kernel/contract.ts";
+import { selectRanks } from "../../src/engine/kernel/passes/select.ts";
+import { wasmPasses } from "../../src/engine/kernel/wasm/wasm.ts";
+import { bytesOf, instantiate } from "../../src/engine/kernel/wasm/wasm-exports.ts";
 import { wasmBase64 } from "../../src/generated/kernels.simd.ts";
-import type { Column } from "../../src/kernel/contract.ts";
-import { selectRanks } from "../../src/kernel/passes/select.ts";
-import { wasmPasses } from "../../src/kernel/wasm/wasm.ts";
-import { bytesOf, instantiate } from "../../src/kernel/wasm/wasm-exports.ts";
 import { draw } from "../distributions.ts";
 import { uniform } from "../events.ts";
 import { medianRunUs, takeTurns } from "../lock/turns.ts";

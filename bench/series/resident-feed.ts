@@ -1,5 +1,5 @@
+import type { IndexLimits } from "../../src/engine/stats/wavelet/window-index.ts";
 import { LocalSeries } from "../../src/entries/index.ts";
-import type { IndexLimits } from "../../src/stats/wavelet/window-index.ts";
 
 const START_MS = 1_700_000_000_000;
 /** A pause is the time of this many events. */

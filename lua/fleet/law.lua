@@ -6,7 +6,7 @@
 --         n|s       of name n, the BUCKET in slot s = start / length mod count
 -- @include layouts/fleet
 
--- Whether a bucket is valid. The same check is in src/fleet/bucket.ts.
+-- Whether a bucket is valid. The same check is in src/metrics/fleet/bucket.ts.
 local function is_sound(bucket)
   if #bucket ~= BUCKET_BYTES then return false end
   local start, allowed, denied, success, failure, sum, smallest, largest = struct.unpack(BUCKET, bucket)

@@ -1,5 +1,5 @@
 -- The functions of the steps that change the state of a name while others hold it or wait. They are defined only then, because
--- each definition of a function costs as much as a read of a key. Twin: src/hold/steps/state.ts.
+-- each definition of a function costs as much as a read of a key. Twin: src/holds/steps/state.ts.
 --
 -- The state is one text:
 --   HEAD                    last: the last number given · count, used: holds, and the permits of all of them · trials: holds

@@ -1,4 +1,4 @@
--- The checksum of sealed chunks, u32: MurmurHash3 (x86, 32 bits). Twin: src/journal/sealed/checksum.ts.
+-- The checksum of sealed chunks, u32: MurmurHash3 (x86, 32 bits). Twin: src/engine/journal/sealed/checksum.ts.
 -- Products of 32 bits are too long for a double, so each constant is multiplied in halves. Only the exclusive or needs a call, because
 -- calls cost more than numbers.
 local function checksum_of(text)

@@ -1,5 +1,5 @@
 -- @include layouts/block
--- Decodes one block of a sealed chunk (src/kernel/blocks/README.md describes its bytes). All places count from 1. Bytes that end too
+-- Decodes one block of a sealed chunk (src/engine/kernel/blocks/README.md describes its bytes). All places count from 1. Bytes that end too
 -- early are an error of Lua, because there is no number to compute with.
 -- Cost: 1 to 2 us an event
 

@@ -1,5 +1,5 @@
 -- Adds up the events of a window: their number, NaN and infinities among them, least and greatest number, and the sum of the finite ones
--- as a double-double (TwoSum). -0 is below +0. Twin: Accumulator in src/stats/runs/run.ts.
+-- as a double-double (TwoSum). -0 is below +0. Twin: Accumulator in src/engine/stats/runs/run.ts.
 local function new_tally()
   return { count = 0, nan_count = 0, positive_infinity_count = 0, negative_infinity_count = 0, min = math.huge, max = -math.huge,
     sum_high = 0, sum_low = 0 }
@@ -40,7 +40,7 @@ local function add_part(tally, part)
   tally.sum_high = high
 end
 
--- (high + low) / count, correctly rounded except for rare ties. Twin: meanOf in src/kernel/double-double.ts.
+-- (high + low) / count, correctly rounded except for rare ties. Twin: meanOf in src/engine/kernel/double-double.ts.
 local function mean_of(high, low, count)
   if math.abs(high) > 2 ^ 990 then return mean_of(high * 2 ^ -64, low * 2 ^ -64, count) * 2 ^ 64 end
   local quotient = high / count

@@ -60,7 +60,7 @@ local function is_date(ms)
   return ms == math.floor(ms) and ms >= 0 and ms <= 8.64e15
 end
 
--- A chunk by the bytes of its header, of which the numbers must be possible. Twin: isSound in src/journal/format/chunk.ts.
+-- A chunk by the bytes of its header, of which the numbers must be possible. Twin: isSound in src/engine/journal/format/chunk.ts.
 local function chunk_of(key, head)
   local chunk = { key = key, head = head }
   if #head < CHUNK_BYTES then corrupt(chunk, "is too short for a chunk") end

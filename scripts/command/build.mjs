@@ -10,7 +10,7 @@ const outfile = join(root, "dist", "cli.js");
 
 await build({
   absWorkingDir: root,
-  entryPoints: ["src/entries/cli.ts"],
+  entryPoints: ["src/command/cli.ts"],
   outfile,
   bundle: true,
   platform: "node",

@@ -1,4 +1,4 @@
-// Bundles the page of the dashboard (src/dashboard/page) into texts, src/generated/dashboard.ts: the package carries the page
+// Bundles the page of the dashboard (src/operate/dashboard/page) into texts, src/generated/dashboard.ts: the package carries the page
 // inside its own modules, so any bundler takes it along, and no file has to be found at run time.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const page = join(root, "src", "dashboard", "page");
+const page = join(root, "src", "operate", "dashboard", "page");
 const licence = readFileSync(join(root, "node_modules", "uplot", "LICENSE"), "utf8").trim();
 
 async function bundled(file, options = {}) {

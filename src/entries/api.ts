@@ -6,14 +6,14 @@ export {
   type PercentileOptions,
   type TrimOptions,
   type WindowStatsOptions,
-} from "../kernel/api.ts";
-export type { Values, ValueType } from "../kernel/column.ts";
-export type { Column, KernelName } from "../kernel/contract.ts";
-export type { Moments } from "../kernel/moments.ts";
-export type { NanPolicy } from "../kernel/nan.ts";
-export type { PercentileCompat, PercentileMethod } from "../kernel/percentile/percentile.ts";
-export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
-export type { ColumnStats } from "../kernel/stats.ts";
+} from "../engine/kernel/api.ts";
+export type { Values, ValueType } from "../engine/kernel/column.ts";
+export type { Column, KernelName } from "../engine/kernel/contract.ts";
+export type { Moments } from "../engine/kernel/moments.ts";
+export type { NanPolicy } from "../engine/kernel/nan.ts";
+export type { PercentileCompat, PercentileMethod } from "../engine/kernel/percentile/percentile.ts";
+export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../engine/kernel/rolling/rolling.ts";
+export type { ColumnStats } from "../engine/kernel/stats.ts";
 export * from "./api/breaker.ts";
 export * from "./api/counters.ts";
 export * from "./api/fleet.ts";

@@ -5,7 +5,8 @@
  * @module oriel/http
  */
 
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../base/errors.ts";
+export type { Clock, Duration } from "../base/time.ts";
 export {
   type ExpressLimiterOptions,
   type ExpressRequest,
@@ -33,5 +34,4 @@ export { type ClientKeyOptions, clientKey } from "../http/client-key.ts";
 export { type QuotaUnit, type RateLimitHeaderOptions, rateLimitHeaders } from "../http/headers.ts";
 export { type Problem, problemOf } from "../http/problem.ts";
 export type { CountingTaker, Taker } from "../http/taker.ts";
-export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limiter/decision.ts";
-export type { Clock, Duration } from "../time.ts";
+export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limits/limiter/decision.ts";

@@ -4,11 +4,11 @@
  * @module oriel
  */
 
-import { provideBlocks } from "../kernel/blocks/choose.ts";
-import { blocks, kernels } from "../kernel/built-in.ts";
-import { provideKernels } from "../kernel/choose.ts";
-import { withUpkeep } from "../series/session/given-upkeep.ts";
-import { upkeep } from "../series/session/upkeep.ts";
+import { provideBlocks } from "../engine/kernel/blocks/choose.ts";
+import { blocks, kernels } from "../engine/kernel/built-in.ts";
+import { provideKernels } from "../engine/kernel/choose.ts";
+import { withUpkeep } from "../engine/series/session/given-upkeep.ts";
+import { upkeep } from "../engine/series/session/upkeep.ts";
 
 provideKernels(kernels);
 provideBlocks(blocks);

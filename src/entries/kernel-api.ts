@@ -1,13 +1,19 @@
 // The exports of `oriel/kernel` in every runtime: the kernels, no store.
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
-export type { ColumnOptions, Instant, PercentileOptions, TrimOptions, WindowStatsOptions } from "../kernel/api.ts";
-export { kernel } from "../kernel/api.ts";
-export { forceKernel } from "../kernel/choose.ts";
-export type { Values, ValueType } from "../kernel/column.ts";
-export type { Column, KernelName } from "../kernel/contract.ts";
-export type { Moments } from "../kernel/moments.ts";
-export type { NanPolicy } from "../kernel/nan.ts";
-export type { PercentileCompat, PercentileMethod } from "../kernel/percentile/percentile.ts";
-export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
-export type { ColumnStats } from "../kernel/stats.ts";
-export type { Closed, Duration } from "../time.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../base/errors.ts";
+export type { Closed, Duration } from "../base/time.ts";
+export type {
+  ColumnOptions,
+  Instant,
+  PercentileOptions,
+  TrimOptions,
+  WindowStatsOptions,
+} from "../engine/kernel/api.ts";
+export { kernel } from "../engine/kernel/api.ts";
+export { forceKernel } from "../engine/kernel/choose.ts";
+export type { Values, ValueType } from "../engine/kernel/column.ts";
+export type { Column, KernelName } from "../engine/kernel/contract.ts";
+export type { Moments } from "../engine/kernel/moments.ts";
+export type { NanPolicy } from "../engine/kernel/nan.ts";
+export type { PercentileCompat, PercentileMethod } from "../engine/kernel/percentile/percentile.ts";
+export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../engine/kernel/rolling/rolling.ts";
+export type { ColumnStats } from "../engine/kernel/stats.ts";

@@ -4,8 +4,8 @@
  * @module oriel/kernel
  */
 
-import { kernels } from "../kernel/built-in.ts";
-import { provideKernels } from "../kernel/choose.ts";
+import { kernels } from "../engine/kernel/built-in.ts";
+import { provideKernels } from "../engine/kernel/choose.ts";
 
 provideKernels(kernels);
 

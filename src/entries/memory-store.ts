@@ -1,10 +1,10 @@
-import { checkKnown } from "../errors.ts";
-import { decideLocally } from "../limiter/steps/decide-locally.ts";
-import { provideLocalForm } from "../limiter/steps/request.ts";
-import { placed } from "../place.ts";
-import { provideLocalForm as provideAnnounce } from "../registry/steps/announce.ts";
-import { announceLocally } from "../registry/steps/announce-locally.ts";
+import { checkKnown } from "../base/errors.ts";
+import { placed } from "../base/place.ts";
+import { decideLocally } from "../limits/limiter/steps/decide-locally.ts";
+import { provideLocalForm } from "../limits/limiter/steps/request.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
+import { provideLocalForm as provideAnnounce } from "../store/registry/steps/announce.ts";
+import { announceLocally } from "../store/registry/steps/announce-locally.ts";
 
 /**
  * A store within this process. Every step runs at once, in the order of the calls, on the injected clock. It never

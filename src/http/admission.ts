@@ -1,8 +1,8 @@
-import { sharedByCopies } from "../copies.ts";
-import { argumentError, checkKnown } from "../errors.ts";
-import { isStoreFailure } from "../limiter/client/store-failure.ts";
-import type { Decision } from "../limiter/decision.ts";
-import { Place } from "../place.ts";
+import { sharedByCopies } from "../base/copies.ts";
+import { argumentError, checkKnown } from "../base/errors.ts";
+import { Place } from "../base/place.ts";
+import { isStoreFailure } from "../limits/limiter/client/store-failure.ts";
+import type { Decision } from "../limits/limiter/decision.ts";
 import { clientId, warnOnce } from "./client-id.ts";
 import { checkPrefix, clientOf } from "./client-key.ts";
 import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";

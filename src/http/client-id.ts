@@ -1,5 +1,5 @@
-import { argumentError } from "../errors.ts";
-import { warn } from "../warn.ts";
+import { argumentError } from "../base/errors.ts";
+import { warn } from "../base/warn.ts";
 
 /** Far below the bound of a store's name, even after escaping. */
 const MAX_CHARACTERS = 256;

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import { placed } from "../place.ts";
+import { argumentError, checkKnown } from "../base/errors.ts";
+import { placed } from "../base/place.ts";
 import { MALFORMED_ADDRESS, NO_ADDRESS, warnOnce } from "./client-id.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 

@@ -1,5 +1,5 @@
-import { argumentError } from "../errors.ts";
-import type { Decision } from "../limiter/decision.ts";
+import { argumentError } from "../base/errors.ts";
+import type { Decision } from "../limits/limiter/decision.ts";
 
 /** Throws ARGUMENT unless the value is a decision of a limiter. */
 export function checkDecision(decision: Decision): void {

@@ -1,8 +1,8 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import type { Decision, PolicyDecision } from "../limiter/decision.ts";
-import { placed } from "../place.ts";
-import { isBytes } from "../realm.ts";
-import { type Clock, type Duration, durationMs } from "../time.ts";
+import { argumentError, checkKnown } from "../base/errors.ts";
+import { placed } from "../base/place.ts";
+import { isBytes } from "../base/realm.ts";
+import { type Clock, type Duration, durationMs } from "../base/time.ts";
+import type { Decision, PolicyDecision } from "../limits/limiter/decision.ts";
 import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 

@@ -1,6 +1,6 @@
-import { argumentError } from "../errors.ts";
-import type { Decision } from "../limiter/decision.ts";
-import { placed } from "../place.ts";
+import { argumentError } from "../base/errors.ts";
+import { placed } from "../base/place.ts";
+import type { Decision } from "../limits/limiter/decision.ts";
 import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfText } from "./structured-field.ts";
 

@@ -1,4 +1,4 @@
-import type { Decision } from "../limiter/decision.ts";
+import type { Decision } from "../limits/limiter/decision.ts";
 
 /** The members of `Limiter` that a middleware uses. */
 export interface Taker {

@@ -1,6 +1,6 @@
-import { Coalescer } from "../async/coalescer.ts";
-import { type Deferred, deferred } from "../async/deferred.ts";
-import { afterGathering } from "../async/gathering.ts";
+import { Coalescer } from "../base/async/coalescer.ts";
+import { type Deferred, deferred } from "../base/async/deferred.ts";
+import { afterGathering } from "../base/async/gathering.ts";
 import type { Store } from "../store/contract.ts";
 import type { Agreement } from "./agreement.ts";
 import { add, type NewMessage } from "./steps/add.ts";

@@ -1,5 +1,5 @@
-import { endsWithRequest } from "../async/of-request.ts";
-import { OrielError } from "../errors.ts";
+import { endsWithRequest } from "../base/async/of-request.ts";
+import { OrielError } from "../base/errors.ts";
 import type { Store } from "../store/contract.ts";
 import { homeKey } from "./format/layout.ts";
 import { agree } from "./steps/agree.ts";

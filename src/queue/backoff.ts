@@ -1,5 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import { type Duration, durationMs } from "../time.ts";
+import { argumentError, checkKnown } from "../base/errors.ts";
+import { type Duration, durationMs } from "../base/time.ts";
 
 const YEAR_MS = 31_536_000_000;
 

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
-import type { Place } from "../place.ts";
+import { argumentError, checkKnown, wholeNumber } from "../base/errors.ts";
+import type { Place } from "../base/place.ts";
 import type { Store } from "../store/contract.ts";
 import { MAX_FULL_MESSAGES, MAX_MESSAGES, shardOf } from "./format/layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";

@@ -1,9 +1,9 @@
-import { TIMERS, type Timers } from "../async/timers.ts";
-import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
-import { type Place, placeOf } from "../place.ts";
-import { register } from "../registry/register.ts";
+import { TIMERS, type Timers } from "../base/async/timers.ts";
+import { argumentError, checkKnown, wholeNumber } from "../base/errors.ts";
+import { type Place, placeOf } from "../base/place.ts";
+import type { Duration } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
-import type { Duration } from "../time.ts";
+import { register } from "../store/registry/register.ts";
 import { AddCoalescer, type AddResult } from "./add-coalescer.ts";
 import { Agreement } from "./agreement.ts";
 import { DeadLetters } from "./dead-letters.ts";

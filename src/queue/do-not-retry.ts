@@ -1,4 +1,4 @@
-import { show } from "../errors.ts";
+import { show } from "../base/errors.ts";
 
 const MAX_CAUSES = 10;
 

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import { placed } from "../place.ts";
+import { argumentError, checkKnown } from "../base/errors.ts";
+import { placed } from "../base/place.ts";
 import { hexOf } from "./format/hex.ts";
 import { checkOpenInMysql, checkOpenInPostgres, checkOpenInSqlite } from "./open-transaction.ts";
 

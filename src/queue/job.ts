@@ -1,6 +1,6 @@
-import { checkKnown, OrielError } from "../errors.ts";
-import { Place } from "../place.ts";
-import { type Duration, durationMs } from "../time.ts";
+import { checkKnown, OrielError } from "../base/errors.ts";
+import { Place } from "../base/place.ts";
+import { type Duration, durationMs } from "../base/time.ts";
 import { type InboxOptions, type InboxTransaction, inboxOnce } from "./inbox.ts";
 import { MAX_DELAY_MS } from "./options.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";

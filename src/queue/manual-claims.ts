@@ -1,6 +1,6 @@
-import { checkKnown, wholeNumber } from "../errors.ts";
+import { checkKnown, wholeNumber } from "../base/errors.ts";
+import { type Duration, durationMs } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
-import { type Duration, durationMs } from "../time.ts";
 import { MAX_MESSAGES, shardOf } from "./format/layout.ts";
 import { type ClaimOptions, MAX_DELAY_MS, type NackOptions } from "./options.ts";
 import { extend } from "./steps/extend.ts";

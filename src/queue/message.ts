@@ -1,5 +1,5 @@
-import { base64Of } from "../base64.ts";
-import { OrielError } from "../errors.ts";
+import { base64Of } from "../base/base64.ts";
+import { OrielError } from "../base/errors.ts";
 import { CLAIMED, DEAD } from "../generated/layouts/queue.ts";
 import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
 import { addedAtMs, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";

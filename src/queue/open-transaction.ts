@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError } from "../base/errors.ts";
 
 /** The members of pg's clients that this file uses. Old versions lack the second one. */
 interface PostgresClient {

@@ -1,6 +1,6 @@
-import { argumentError, checkKnown, needlessArgument, wholeNumber } from "../errors.ts";
+import { argumentError, checkKnown, needlessArgument, wholeNumber } from "../base/errors.ts";
+import { type Duration, durationMs, instantMs } from "../base/time.ts";
 import { BAND_SIZE } from "../generated/layouts/queue.ts";
-import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
 import type { DueTime } from "./format/due-time.ts";
 

@@ -1,4 +1,4 @@
-import { corruptError, OrielError } from "../errors.ts";
+import { corruptError, OrielError } from "../base/errors.ts";
 
 /**
  * Adds `key` to an error that was thrown while its value was read. Errors of decoding become CORRUPT. Other errors are

@@ -1,4 +1,4 @@
-import type { Clock } from "../time.ts";
+import type { Clock } from "../base/time.ts";
 import type { StoreFailure } from "./health/failures.ts";
 
 /** A script's text and its SHA-1. The build makes both from lua/. */
@@ -162,7 +162,7 @@ export interface Store {
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */
   readonly monotonic: Clock;
   /**
-   * The monotonic clock plus the time that the machine slept (`src/async/lease-clock.ts`). Leases are measured with
+   * The monotonic clock plus the time that the machine slept (`src/base/async/lease-clock.ts`). Leases are measured with
    * it.
    */
   readonly leaseClock: Clock;

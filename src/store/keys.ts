@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError } from "../base/errors.ts";
 
 /** Longest name in UTF-8 bytes. Names may come from clients, and every hop keeps the key in memory. */
 const MAX_NAME_BYTES = 10_240;

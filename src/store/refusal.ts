@@ -1,4 +1,4 @@
-import { corruptError, OrielError, type OrielErrorCode } from "../errors.ts";
+import { corruptError, OrielError, type OrielErrorCode } from "../base/errors.ts";
 import { reasonOf } from "./health/reason.ts";
 
 const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError } from "../base/errors.ts";
 import type { Store } from "./contract.ts";
 import { slotOf } from "./slot.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Coalescer } from "../../src/async/coalescer.ts";
-import { afterGathering, atTurnsEnd, type Schedule } from "../../src/async/gathering.ts";
+import { Coalescer } from "../../src/base/async/coalescer.ts";
+import { afterGathering, atTurnsEnd, type Schedule } from "../../src/base/async/gathering.ts";
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 

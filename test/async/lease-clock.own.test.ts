@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { leaseClock } from "../../src/async/lease-clock.ts";
-import { Breaker } from "../../src/breaker/breaker.ts";
+import { leaseClock } from "../../src/base/async/lease-clock.ts";
 import { memoryStore } from "../../src/entries/memory-store.ts";
-import { Lock } from "../../src/lock/lock.ts";
+import { Lock } from "../../src/holds/lock/lock.ts";
+import { Breaker } from "../../src/limits/breaker/breaker.ts";
 import { DelayQueue } from "../../src/queue/delay-queue.ts";
 
 describe("the clock of leases", () => {

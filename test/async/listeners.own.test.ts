@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Listeners } from "../../src/async/listeners.ts";
+import { Listeners } from "../../src/base/async/listeners.ts";
+import { OrielError } from "../../src/base/errors.ts";
+import { Place } from "../../src/base/place.ts";
 import { Breaker, FleetMetrics, memoryStore } from "../../src/entries/index.ts";
-import { OrielError } from "../../src/errors.ts";
-import { Place } from "../../src/place.ts";
 import { until } from "../harness/until.ts";
 
 interface Events {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sleptMs } from "../../src/async/sleep.ts";
+import { sleptMs } from "../../src/base/async/sleep.ts";
 
 test("a sleep is the difference of wall clock and monotonic clock, if it is more than 1 s", () => {
   expect(sleptMs(60_000, 10)).toBe(59_990);

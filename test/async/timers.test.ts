@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { IDLE_TIMERS, idlePause, idleTimeout, TIMERS, timerMs, unref } from "../../src/async/timers.ts";
+import { IDLE_TIMERS, idlePause, idleTimeout, TIMERS, timerMs, unref } from "../../src/base/async/timers.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 

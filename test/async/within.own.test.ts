@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-let within: typeof import("../../src/async/within.ts").within;
+let within: typeof import("../../src/base/async/within.ts").within;
 beforeEach(async () => {
   vi.resetModules();
-  ({ within } = await import("../../src/async/within.ts"));
+  ({ within } = await import("../../src/base/async/within.ts"));
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { SlidingTally } from "../../src/breaker/tally.ts";
 import { memoryStore } from "../../src/entries/index.ts";
+import { SlidingTally } from "../../src/limits/breaker/tally.ts";
 import { START_MS } from "../harness/clock/stepped-stores.ts";
 import { Held, type Opened, onNothing, Stage } from "./contract/stage.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCommand } from "../../src/cli/program.ts";
+import { runCommand } from "../../src/command/program.ts";
 import { freePort, startRedis } from "../harness/servers/redis-server.ts";
 import { command, program, useDeadlineOfPrograms } from "./command.ts";
 

@@ -1,4 +1,4 @@
-import type { Reading } from "../../src/cli/formats/reading.ts";
+import type { Reading } from "../../src/command/formats/reading.ts";
 
 export interface ReplayLaw {
   spanMs: number;

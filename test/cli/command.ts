@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll } from "vitest";
-import { runCommand } from "../../src/cli/program.ts";
+import { runCommand } from "../../src/command/program.ts";
 import { defaults } from "../../src/store/delivery/script-store.ts";
 import { builtProgram } from "../harness/built-program.ts";
 
@@ -37,7 +37,7 @@ export async function commandInVain(args: readonly string[], input = ""): Promis
   }
 }
 
-const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
+const CLI = new URL("../../src/command/cli.ts", import.meta.url);
 
 /** The program in a process of its own; `onOutput` sees what it has written so far. */
 export function program(

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { slotOf } from "../../src/store/slot.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { instantText } from "../../src/cli/row.ts";
+import { instantText } from "../../src/command/row.ts";
 import type { ExpectedRow } from "./brute-force.ts";
 
 interface JsonRow extends Omit<ExpectedRow, "endMs" | "percentiles"> {

@@ -4,7 +4,7 @@ import { Lock, redisStore } from "../../src/entries/index.ts";
 import { builtProgram } from "../harness/built-program.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
-const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
+const CLI = new URL("../../src/command/cli.ts", import.meta.url);
 
 let server: RedisServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { makeProgram } from "../../src/cli/program.ts";
+import { makeProgram } from "../../src/command/program.ts";
 import { Lock, redisStore, type WatchedStore } from "../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { command, pageOf } from "./command.ts";

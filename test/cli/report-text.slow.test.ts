@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import { expect, test } from "vitest";
-import { reportText } from "../../src/cli/doctor/report-text.ts";
-import type { Report } from "../../src/doctor/examine.ts";
+import { reportText } from "../../src/command/doctor/report-text.ts";
+import type { Report } from "../../src/operate/doctor/examine.ts";
 
 const report: Report = {
   address: "a-very-long-host-name.of-some-region.example.com:6379",

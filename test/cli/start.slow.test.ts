@@ -9,7 +9,7 @@ const part = lockedPart<object>(lock.packages, neededPackages(manifest));
 
 test("what npm start installs has every package that the command contains", async () => {
   const { metafile } = await build({
-    entryPoints: [fileURLToPath(new URL("../../src/entries/cli.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(new URL("../../src/command/cli.ts", import.meta.url))],
     absWorkingDir: fileURLToPath(new URL("../../", import.meta.url)),
     bundle: true,
     platform: "node",

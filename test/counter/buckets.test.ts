@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Calendar, checkBuckets } from "../../src/counter/buckets.ts";
+import { Calendar, checkBuckets } from "../../src/counters/counter/buckets.ts";
 import { Random } from "../simulator/world/random.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Cells } from "../../src/counter/cells/cells.ts";
-import { readValues, valuesText } from "../../src/counter/format/field.ts";
-import { shardOf } from "../../src/counter/format/layout.ts";
+import { Cells } from "../../src/counters/counter/cells/cells.ts";
+import { readValues, valuesText } from "../../src/counters/counter/format/field.ts";
+import { shardOf } from "../../src/counters/counter/format/layout.ts";
 
 const decoder = new TextDecoder();
 

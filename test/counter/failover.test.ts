@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { Calendar } from "../../src/counter/buckets.ts";
-import { Batch } from "../../src/counter/cells/batch.ts";
-import { Cells } from "../../src/counter/cells/cells.ts";
-import { Mirror } from "../../src/counter/mirror.ts";
+import { Calendar } from "../../src/counters/counter/buckets.ts";
+import { Batch } from "../../src/counters/counter/cells/batch.ts";
+import { Cells } from "../../src/counters/counter/cells/cells.ts";
+import { Mirror } from "../../src/counters/counter/mirror.ts";
 import { Counters, memoryStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { packStrings, unpackStrings } from "../../src/store/message-pack.ts";

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
-import type { CountersOptions } from "../../src/counter/options.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
+import type { CountersOptions } from "../../src/counters/counter/options.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 import { until } from "../harness/until.ts";

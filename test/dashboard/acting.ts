@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Dashboard } from "../../src/dashboard/dashboard.ts";
+import type { Dashboard } from "../../src/operate/dashboard/dashboard.ts";
 import { type Answer, get, json } from "./scene.ts";
 
 /** The page of a dashboard, as a browser has opened it. */

@@ -1,8 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { dashboard } from "../../src/dashboard/dashboard.ts";
-import type { DashboardOptions } from "../../src/dashboard/options.ts";
-import type { QueueMessage } from "../../src/dashboard/parts.ts";
-import type { AuditEntry } from "../../src/dashboard/protocol.ts";
 import {
   concurrency,
   DelayQueue,
@@ -13,6 +9,10 @@ import {
   leakyBucket,
   slidingWindow,
 } from "../../src/entries/index.ts";
+import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/operate/dashboard/options.ts";
+import type { QueueMessage } from "../../src/operate/dashboard/parts.ts";
+import type { AuditEntry } from "../../src/operate/dashboard/protocol.ts";
 import { oncePerFile } from "../harness/ends.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { act, openPageOf } from "./acting.ts";

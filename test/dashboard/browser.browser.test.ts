@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import type { SeriesView } from "../../src/dashboard/protocol.ts";
 import { DelayQueue, Limiter, Lock, Series, slidingWindow } from "../../src/entries/index.ts";
+import type { SeriesView } from "../../src/operate/dashboard/protocol.ts";
 import { oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { csvOf } from "../../src/dashboard/csv.ts";
+import { csvOf } from "../../src/operate/dashboard/csv.ts";
 
 it("quotes a field of CSV, and lets no text be a formula", () => {
   const texts = ["plain", "a,b", 'say "no"', "two\nlines", "=1+1", "+1", "-1", "@x", '=HYPERLINK("x","y")', "\tx"];

@@ -1,8 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Answers } from "../../src/dashboard/answers.ts";
-import { KINDS, kindOf } from "../../src/dashboard/kinds/kinds.ts";
-import { dashboardSettings } from "../../src/dashboard/options.ts";
-import { Scope } from "../../src/dashboard/scope.ts";
 import {
   Breaker,
   Counters,
@@ -22,6 +18,10 @@ import {
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
+import { Answers } from "../../src/operate/dashboard/answers.ts";
+import { KINDS, kindOf } from "../../src/operate/dashboard/kinds/kinds.ts";
+import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
+import { Scope } from "../../src/operate/dashboard/scope.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dashboard } from "../../src/dashboard/dashboard.ts";
-import type { DashboardOptions } from "../../src/dashboard/options.ts";
 import { type MemoryStore, memoryStore, OrielError } from "../../src/entries/index.ts";
+import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/operate/dashboard/options.ts";
 import { type Answer, get, json, siteOf } from "./scene.ts";
 
 const TOKEN = "correct horse battery staple".replaceAll(" ", "-");

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { dashboard } from "../../src/dashboard/dashboard.ts";
-import type { BreakerOpening, DeniedId, LimiterHistory } from "../../src/dashboard/parts.ts";
-import type { RowNumbers, SeriesView } from "../../src/dashboard/protocol.ts";
 import { Breaker, DelayQueue, Limiter, recordHistory, Series, slidingWindow } from "../../src/entries/index.ts";
-import { deniedKey, openingsKey, outcomeSeries, timingSeries } from "../../src/history/names.ts";
-import { denied } from "../../src/history/steps/denied.ts";
-import { lines } from "../../src/history/steps/lines.ts";
+import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { BreakerOpening, DeniedId, LimiterHistory } from "../../src/operate/dashboard/parts.ts";
+import type { RowNumbers, SeriesView } from "../../src/operate/dashboard/protocol.ts";
+import { deniedKey, openingsKey, outcomeSeries, timingSeries } from "../../src/operate/history/names.ts";
+import { denied } from "../../src/operate/history/steps/denied.ts";
+import { lines } from "../../src/operate/history/steps/lines.ts";
 import { atEnd, oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";

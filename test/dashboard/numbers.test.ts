@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { dashboard } from "../../src/dashboard/dashboard.ts";
-import type { Distribution, RowNumbers, SeriesView } from "../../src/dashboard/protocol.ts";
 import { LocalSeries, Series } from "../../src/entries/index.ts";
-import { readRegistry } from "../../src/registry/read-registry.ts";
+import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { Distribution, RowNumbers, SeriesView } from "../../src/operate/dashboard/protocol.ts";
+import { readRegistry } from "../../src/store/registry/read-registry.ts";
 import { oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";

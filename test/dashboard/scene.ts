@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Dashboard, dashboard } from "../../src/dashboard/dashboard.ts";
-import type { DashboardOptions } from "../../src/dashboard/options.ts";
-import type { Overview, StructureEntry } from "../../src/dashboard/protocol.ts";
 import { Lock, Series } from "../../src/entries/index.ts";
-import { readRegistry } from "../../src/registry/read-registry.ts";
+import { type Dashboard, dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/operate/dashboard/options.ts";
+import type { Overview, StructureEntry } from "../../src/operate/dashboard/protocol.ts";
 import type { WatchedStore } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
+import { readRegistry } from "../../src/store/registry/read-registry.ts";
 import { atEnd } from "../harness/ends.ts";
 import { until } from "../harness/until.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { dashboardSettings } from "../../src/dashboard/options.ts";
-import { type Listed, Scope } from "../../src/dashboard/scope.ts";
 import { memoryStore } from "../../src/entries/index.ts";
+import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
+import { type Listed, Scope } from "../../src/operate/dashboard/scope.ts";
 
 it("closes the structures that were not used for the longest time", () => {
   const scope = new Scope(memoryStore(), dashboardSettings({}));

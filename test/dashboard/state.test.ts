@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { placeOf } from "../../src/counter/counters.ts";
-import type { CounterShape } from "../../src/counter/table.ts";
-import { dashboard } from "../../src/dashboard/dashboard.ts";
-import type { DashboardOptions } from "../../src/dashboard/options.ts";
-import type { RowNumbers } from "../../src/dashboard/protocol.ts";
-import type { DrainBatch } from "../../src/drain/sql/sink.ts";
+import { placeOf } from "../../src/counters/counter/counters.ts";
+import type { CounterShape } from "../../src/counters/counter/table.ts";
+import type { DrainBatch } from "../../src/counters/drain/sql/sink.ts";
 import { Counters, DrainService, memoryStore } from "../../src/entries/index.ts";
+import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../src/operate/dashboard/options.ts";
+import type { RowNumbers } from "../../src/operate/dashboard/protocol.ts";
 import { TableSink } from "../fuzz/table-sink.ts";
 import { atEnd, oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { Answers } from "../../src/dashboard/answers.ts";
-import { dashboardSettings } from "../../src/dashboard/options.ts";
-import { Scope } from "../../src/dashboard/scope.ts";
-import { streamOf } from "../../src/dashboard/stream.ts";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
+import { Answers } from "../../src/operate/dashboard/answers.ts";
+import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
+import { Scope } from "../../src/operate/dashboard/scope.ts";
+import { streamOf } from "../../src/operate/dashboard/stream.ts";
 
 type Chunks = ReadableStreamDefaultReader<Uint8Array>;
 

@@ -1,6 +1,6 @@
 // Records the latencies of the demo's own server as a CSV: npx tsx test/data/record-demo.ts SECONDS > demo-latency.csv
-import { startServer } from "../../src/cli/demo/demo-server.ts";
-import { Traffic } from "../../src/cli/demo/demo-traffic.ts";
+import { startServer } from "../../src/command/demo/demo-server.ts";
+import { Traffic } from "../../src/command/demo/demo-traffic.ts";
 
 const seconds = Number(process.argv[2] ?? 10);
 

@@ -16,7 +16,7 @@ import { knownNames, onPath, programFolder } from "./shell/programs.ts";
 import { seed } from "./shell/seed.ts";
 import { removeWorkspace, workspace } from "./workspace.ts";
 
-const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
+const CLI = new URL("../../src/command/cli.ts", import.meta.url);
 const PRELUDE = join(root, "test/docs/shell/prelude.sh");
 /** Ends when the server of a block accepts connections, or after 30 s. */
 const LISTENS = `for i in {1..600}; do (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null && break; sleep 0.05; done`;

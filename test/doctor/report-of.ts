@@ -1,5 +1,5 @@
-import type { Check, CheckName } from "../../src/doctor/check.ts";
-import type { Report } from "../../src/doctor/examine.ts";
+import type { Check, CheckName } from "../../src/operate/doctor/check.ts";
+import type { Report } from "../../src/operate/doctor/examine.ts";
 import { command } from "../cli/command.ts";
 
 export interface Examined {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Check, CheckName } from "../../src/doctor/check.ts";
+import type { Check, CheckName } from "../../src/operate/doctor/check.ts";
 import { startLua54 } from "../harness/lua54/server.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { startRestricted } from "../harness/servers/restricted.ts";

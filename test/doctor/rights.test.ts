@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { CheckName } from "../../src/doctor/check.ts";
-import { AFTER_KEY, COMMANDS_OF, OTHERS } from "../../src/doctor/commands.ts";
-import { CHANNEL_FAMILIES, keysOf } from "../../src/doctor/rights.ts";
-import { NEEDED_ARGUMENTS } from "../../src/doctor/scripts.ts";
+import type { CheckName } from "../../src/operate/doctor/check.ts";
+import { AFTER_KEY, COMMANDS_OF, OTHERS } from "../../src/operate/doctor/commands.ts";
+import { CHANNEL_FAMILIES, keysOf } from "../../src/operate/doctor/rights.ts";
+import { NEEDED_ARGUMENTS } from "../../src/operate/doctor/scripts.ts";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { sourceFiles } from "../house/sources.ts";

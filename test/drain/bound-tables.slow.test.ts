@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { CountersDoctor } from "../../src/drain/doctor.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
-import type { DivergedShards } from "../../src/drain/events.ts";
+import { CountersDoctor } from "../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
+import type { DivergedShards } from "../../src/counters/drain/events.ts";
 import { Counters, type Store } from "../../src/entries/index.ts";
 import { TableSink } from "../fuzz/table-sink.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";

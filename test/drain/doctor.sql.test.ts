@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters, placeOf } from "../../src/counter/counters.ts";
-import { CountersDoctor, type RepairOptions } from "../../src/drain/doctor.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
+import { Counters, placeOf } from "../../src/counters/counter/counters.ts";
+import { CountersDoctor, type RepairOptions } from "../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
 import type { Sink } from "../../src/entries/sql.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Counters } from "../../src/counter/counters.ts";
+import type { Counters } from "../../src/counters/counter/counters.ts";
 import type { Sink } from "../../src/entries/sql.ts";
 import type { Random } from "../simulator/world/random.ts";
 

@@ -1,5 +1,5 @@
+import { OrielError } from "../../src/base/errors.ts";
 import type { Sink } from "../../src/entries/sql.ts";
-import { OrielError } from "../../src/errors.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** A wrapper that fails on demand, before or after the wrapped call did its work. */

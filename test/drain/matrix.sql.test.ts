@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
-import type { DrainOptions } from "../../src/drain/options.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
+import type { DrainOptions } from "../../src/counters/drain/options.ts";
 import type { Sink } from "../../src/entries/sql.ts";
-import { Lock } from "../../src/lock/lock.ts";
+import { Lock } from "../../src/holds/lock/lock.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 import { Random } from "../simulator/world/random.ts";
 import { expectInTable, produced, sumOf } from "./exactness.ts";

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
 import type { Sink } from "../../src/entries/sql.ts";
-import { Lock } from "../../src/lock/lock.ts";
+import { Lock } from "../../src/holds/lock/lock.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 import { Random } from "../simulator/world/random.ts";
 import { expectInTable, produced, sumOf } from "./exactness.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
-import { CountersDoctor } from "../../src/drain/doctor.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
-import type { DivergedShards, DrainFailure } from "../../src/drain/events.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
+import { CountersDoctor } from "../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
+import type { DivergedShards, DrainFailure } from "../../src/counters/drain/events.ts";
 import { memoryStore } from "../../src/entries/memory-store.ts";
 import { STAGES } from "./stages.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Counters } from "../../src/counter/counters.ts";
-import { DrainService } from "../../src/drain/drain-service.ts";
+import { Counters } from "../../src/counters/counter/counters.ts";
+import { DrainService } from "../../src/counters/drain/drain-service.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { STAGES } from "./stages.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { memoryStore } from "../../src/entries/index.ts";
-import { Election } from "../../src/exporters/election.ts";
+import { Election } from "../../src/operate/exporters/election.ts";
 
 /** Two processes on one store. The time passes for both. */
 function twoProcesses() {

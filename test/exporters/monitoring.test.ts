@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { MetricWindow, memoryStore, registerAll, windowSource } from "../../src/entries/index.ts";
-import { metricsOf } from "../../src/exporters/collect.ts";
+import { metricsOf } from "../../src/operate/exporters/collect.ts";
 import { documented } from "./documented.ts";
 
 const window = new MetricWindow({ sampleCount: 1, interval: 1000 });

@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from "ioredis";
 import { expect } from "vitest";
+import type { SeriesOptions } from "../../src/engine/series/series-options.ts";
 import { redisStore, Series } from "../../src/entries/index.ts";
-import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { RedisStoreOptions } from "../../src/store/redis/client-store.ts";
 import { Ledger } from "../harness/ledger.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
+import { FleetMetrics } from "../../src/metrics/fleet/fleet-metrics.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";

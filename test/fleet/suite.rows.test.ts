@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { OrielError } from "../../src/errors.ts";
-import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
-import { MetricWindow } from "../../src/metrics/metric-window.ts";
+import { OrielError } from "../../src/base/errors.ts";
+import { FleetMetrics } from "../../src/metrics/fleet/fleet-metrics.ts";
+import { MetricWindow } from "../../src/metrics/window/metric-window.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 

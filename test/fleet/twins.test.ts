@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
-import { newBucket } from "../../src/fleet/bucket.ts";
-import { flush } from "../../src/fleet/flush.ts";
-import { read } from "../../src/fleet/read.ts";
+import { newBucket } from "../../src/metrics/fleet/bucket.ts";
+import { flush } from "../../src/metrics/fleet/flush.ts";
+import { read } from "../../src/metrics/fleet/read.ts";
 import {
   type Call,
   expectAlikeExpiries,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClusterMetric } from "../../src/flow/cluster-metric.ts";
+import { ClusterMetric } from "../../src/metrics/flow/cluster-metric.ts";
 
 const T = 1_600_000_000_000;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ClusterParamMetric } from "../../src/flow/cluster-param-metric.ts";
+import { ClusterParamMetric } from "../../src/metrics/flow/cluster-param-metric.ts";
 
 const T = 1_600_000_000_000;
 const metricAt = (clock: () => number, maxValues = 100) =>

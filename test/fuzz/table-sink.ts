@@ -1,6 +1,6 @@
-import { CounterRow } from "../../src/counter/row.ts";
-import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counter/table.ts";
-import type { ApplyResult, DrainBatch, DrainRow, Sink } from "../../src/drain/sql/sink.ts";
+import { CounterRow } from "../../src/counters/counter/row.ts";
+import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counters/counter/table.ts";
+import type { ApplyResult, DrainBatch, DrainRow, Sink } from "../../src/counters/drain/sql/sink.ts";
 
 /** A table and its ledger in this process. Each call is one transaction. */
 export class TableSink implements Sink {

@@ -1,11 +1,11 @@
-import { shardKeys } from "../../src/counter/format/layout.ts";
+import { shardKeys } from "../../src/counters/counter/format/layout.ts";
 import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/entries/index.ts";
-import { actions } from "../../src/history/steps/actions.ts";
-import { denied } from "../../src/history/steps/denied.ts";
-import { lines } from "../../src/history/steps/lines.ts";
+import { actions } from "../../src/operate/history/steps/actions.ts";
+import { denied } from "../../src/operate/history/steps/denied.ts";
+import { lines } from "../../src/operate/history/steps/lines.ts";
 import { keysOfShard, shardOf, timesKeys } from "../../src/queue/format/layout.ts";
-import { announce } from "../../src/registry/steps/announce.ts";
-import { list } from "../../src/registry/steps/list.ts";
+import { announce } from "../../src/store/registry/steps/announce.ts";
+import { list } from "../../src/store/registry/steps/list.ts";
 import { until } from "../harness/until.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";

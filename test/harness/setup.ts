@@ -1,7 +1,7 @@
 // Vitest runs this before each test file. Modules are shared by the files that one worker runs, so a module that
 // registered hooks would do so for the first of them only.
 import { afterAll, afterEach, beforeEach } from "vitest";
-import { forceKernel } from "../../src/kernel/choose.ts";
+import { forceKernel } from "../../src/engine/kernel/choose.ts";
 import { defaults } from "../../src/store/delivery/script-store.ts";
 import { endFile, endTest } from "./ends.ts";
 

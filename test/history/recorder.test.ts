@@ -13,10 +13,10 @@ import {
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
-import { deniedKey, openingsKey, outcomeSeries, outcomesKey, timingSeries } from "../../src/history/names.ts";
-import { denied } from "../../src/history/steps/denied.ts";
-import { lines } from "../../src/history/steps/lines.ts";
-import { readRegistry } from "../../src/registry/read-registry.ts";
+import { deniedKey, openingsKey, outcomeSeries, outcomesKey, timingSeries } from "../../src/operate/history/names.ts";
+import { denied } from "../../src/operate/history/steps/denied.ts";
+import { lines } from "../../src/operate/history/steps/lines.ts";
+import { readRegistry } from "../../src/store/registry/read-registry.ts";
 import { atEnd, oncePerFile } from "../harness/ends.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";

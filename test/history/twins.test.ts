@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { actions } from "../../src/history/steps/actions.ts";
-import { denied } from "../../src/history/steps/denied.ts";
-import { lines } from "../../src/history/steps/lines.ts";
+import { actions } from "../../src/operate/history/steps/actions.ts";
+import { denied } from "../../src/operate/history/steps/denied.ts";
+import { lines } from "../../src/operate/history/steps/lines.ts";
 import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";
 

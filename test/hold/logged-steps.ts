@@ -10,8 +10,8 @@ import {
   PLACE_LIMIT_AT,
   PLACE_PERMITS_AT,
 } from "../../src/generated/layouts/hold.ts";
-import type { State, Ticket } from "../../src/hold/steps/state.ts";
-import { leave, look, renew, take } from "../../src/hold/steps/steps.ts";
+import type { State, Ticket } from "../../src/holds/steps/state.ts";
+import { leave, look, renew, take } from "../../src/holds/steps/steps.ts";
 import type { Operation } from "../../src/store/contract.ts";
 
 /** One step that the server has run, and the holds that it left. */

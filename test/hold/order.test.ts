@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryStore } from "../../src/entries/memory-store.ts";
-import type { Ticket } from "../../src/hold/steps/state.ts";
-import { leave, look, take } from "../../src/hold/steps/steps.ts";
+import type { Ticket } from "../../src/holds/steps/state.ts";
+import { leave, look, take } from "../../src/holds/steps/steps.ts";
 import { runs } from "../harness/runs.ts";
 
 const PROCESSES = ["a", "b", "c", "d"].map((each) => each.repeat(14));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AFTER_TRIAL_MS, NUMBER_LIFE_MS, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
-import type { Ticket } from "../../src/hold/steps/state.ts";
-import { forget, leave, look, renew, take } from "../../src/hold/steps/steps.ts";
+import type { Ticket } from "../../src/holds/steps/state.ts";
+import { forget, leave, look, renew, take } from "../../src/holds/steps/steps.ts";
 import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis } from "../lock/contract/stores.ts";
 

@@ -5,7 +5,7 @@ import { root } from "./sources.ts";
 
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
-const MAX_BYTES = { limiter: 351_000, lock: 298_500, breaker: 275_000 };
+const MAX_BYTES = { limiter: 352_000, lock: 298_500, breaker: 275_000 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
 const SHARED = `

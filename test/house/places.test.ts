@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { Listeners } from "../../src/async/listeners.ts";
-import { didYouMean } from "../../src/did-you-mean.ts";
+import { Listeners } from "../../src/base/async/listeners.ts";
+import { didYouMean } from "../../src/base/did-you-mean.ts";
+import { argumentError, checkKnown, corruptError, OrielError } from "../../src/base/errors.ts";
+import { Place } from "../../src/base/place.ts";
 import {
   Counters,
   Limiter,
@@ -10,8 +12,6 @@ import {
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
-import { argumentError, checkKnown, corruptError, OrielError } from "../../src/errors.ts";
-import { Place } from "../../src/place.ts";
 
 const place = new Place("Series", "api:latency", { address: "db:6379" });
 

@@ -6,8 +6,8 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Dashboard, dashboard } from "../../src/dashboard/dashboard.ts";
 import { type MemoryStore, memoryStore } from "../../src/entries/index.ts";
+import { type Dashboard, dashboard } from "../../src/operate/dashboard/dashboard.ts";
 
 interface Served {
   url: string;

@@ -1,4 +1,4 @@
-import type { Decision, PolicyDecision } from "../../src/limiter/decision.ts";
+import type { Decision, PolicyDecision } from "../../src/limits/limiter/decision.ts";
 
 /** A policy's word: 10 per minute, 3 taken, 20 s until all is there again. */
 export function policyOf(change: Partial<PolicyDecision> = {}): PolicyDecision {

@@ -3,7 +3,7 @@ import { type Item, parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { problemOf, rateLimitHeaders } from "../../src/entries/http.ts";
 import { fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
-import type { PolicyDecision } from "../../src/limiter/decision.ts";
+import type { PolicyDecision } from "../../src/limits/limiter/decision.ts";
 import { decisionFrom, policyOf } from "./decisions.ts";
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });

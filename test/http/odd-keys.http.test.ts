@@ -7,7 +7,7 @@ import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOption
 import { fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/entries/index.ts";
 import { MAX_RECORDS } from "../../src/generated/layouts/limiter.ts";
 import { admission } from "../../src/http/admission.ts";
-import { SlidingLog } from "../../src/limiter/steps/sliding-log.ts";
+import { SlidingLog } from "../../src/limits/limiter/steps/sliding-log.ts";
 import { storeFull } from "../../src/store/memory/full.ts";
 import { frameworks, listen, type Served } from "./servers.ts";
 

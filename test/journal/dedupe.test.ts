@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { constants } from "../../src/journal/format/constants.ts";
-import { Dedupe } from "../../src/journal/format/dedupe.ts";
+import { constants } from "../../src/engine/journal/format/constants.ts";
+import { Dedupe } from "../../src/engine/journal/format/dedupe.ts";
 
 test("a copy is counted from 20 s of journal time after the original on, and not before", () => {
   const dedupe = new Dedupe();

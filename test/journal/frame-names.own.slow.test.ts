@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { externalBytes } from "../../bench/external-bytes.ts";
-import { FrameNames } from "../../src/journal/format/frame-names.ts";
+import { FrameNames } from "../../src/engine/journal/format/frame-names.ts";
 import { heldBytes } from "../harness/heap.ts";
 import { Random } from "../simulator/world/random.ts";
 

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { encodeFrame, type FrameParts, frameSize, hasOwnTimes, readFrame } from "../../src/journal/format/frames.ts";
-import { Batch } from "../../src/series/session/batch.ts";
+import {
+  encodeFrame,
+  type FrameParts,
+  frameSize,
+  hasOwnTimes,
+  readFrame,
+} from "../../src/engine/journal/format/frames.ts";
+import { Batch } from "../../src/engine/series/session/batch.ts";
 
 const blank = (): FrameParts => ({
   ...{ size: 0, count: 0, producer: 0, sequence: 0, sinceCreationMs: 0, baseAt: 0, valuesAt: 0 },

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { externalBytes } from "../../bench/external-bytes.ts";
+import type { ChunkHeader } from "../../src/engine/journal/format/chunk.ts";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { JournalCopy } from "../../src/engine/journal/replica/journal-copy.ts";
+import { Residents } from "../../src/engine/journal/replica/residents.ts";
 import { LocalSeries, memoryStore, Series } from "../../src/entries/index.ts";
-import type { ChunkHeader } from "../../src/journal/format/chunk.ts";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { JournalCopy } from "../../src/journal/replica/journal-copy.ts";
-import { Residents } from "../../src/journal/replica/residents.ts";
 import { storeWith } from "../series/contract/changed-store.ts";
 import { expectAlike } from "../stats/oracle.ts";
 

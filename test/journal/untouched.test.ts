@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { append } from "../../src/journal/steps/append.ts";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { append } from "../../src/engine/journal/steps/append.ts";
 import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";

@@ -1,19 +1,19 @@
 // The choice: lazy, once, self-tested, named, forceable, never silent. Each test loads a fresh copy of the module.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Kernel } from "../../src/kernel/contract.ts";
-import { js } from "../../src/kernel/js/js.ts";
-import { selfTest } from "../../src/kernel/self-test.ts";
-import { wasmScalar } from "../../src/kernel/wasm/wasm-scalar.ts";
-import { wasmSimd } from "../../src/kernel/wasm/wasm-simd.ts";
+import type { Kernel } from "../../src/engine/kernel/contract.ts";
+import { js } from "../../src/engine/kernel/js/js.ts";
+import { selfTest } from "../../src/engine/kernel/self-test.ts";
+import { wasmScalar } from "../../src/engine/kernel/wasm/wasm-scalar.ts";
+import { wasmSimd } from "../../src/engine/kernel/wasm/wasm-simd.ts";
 import { BUILDS } from "./builds.ts";
 
 const given = process.env.ORIEL_KERNEL;
-let choose: typeof import("../../src/kernel/choose.ts");
+let choose: typeof import("../../src/engine/kernel/choose.ts");
 
 beforeEach(async () => {
   delete process.env.ORIEL_KERNEL;
   vi.resetModules();
-  choose = await import("../../src/kernel/choose.ts");
+  choose = await import("../../src/engine/kernel/choose.ts");
 });
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-import type { Column } from "../../src/kernel/contract.ts";
+import type { Column } from "../../src/engine/kernel/contract.ts";
 
 export const TYPES = [Float32Array, Float64Array] as const;
 export type ColumnType = (typeof TYPES)[number];

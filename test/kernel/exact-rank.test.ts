@@ -6,7 +6,7 @@ import {
   type PercentileMethod,
   type PercentileRanks,
   percentileRanks,
-} from "../../src/kernel/percentile/percentile.ts";
+} from "../../src/engine/kernel/percentile/percentile.ts";
 
 /** A fraction of whole numbers; the denominator is positive. */
 type Fraction = readonly [numerator: bigint, denominator: bigint];

@@ -1,12 +1,12 @@
 // NumPy's golden file: 184 columns, reductions and percentiles as bit patterns, in every build.
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { kernel } from "../../src/kernel/api.ts";
-import { forceKernel, provideKernels } from "../../src/kernel/choose.ts";
-import { js } from "../../src/kernel/js/js.ts";
-import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
-import { wasmScalar } from "../../src/kernel/wasm/wasm-scalar.ts";
-import { wasmSimd } from "../../src/kernel/wasm/wasm-simd.ts";
+import { kernel } from "../../src/engine/kernel/api.ts";
+import { forceKernel, provideKernels } from "../../src/engine/kernel/choose.ts";
+import { js } from "../../src/engine/kernel/js/js.ts";
+import type { PercentileMethod } from "../../src/engine/kernel/percentile/percentile.ts";
+import { wasmScalar } from "../../src/engine/kernel/wasm/wasm-scalar.ts";
+import { wasmSimd } from "../../src/engine/kernel/wasm/wasm-simd.ts";
 import { NUMPY_GOLDEN } from "../data/folders.ts";
 import { exactMoments } from "./oracle.ts";
 

@@ -1,4 +1,4 @@
-import type { Column } from "../../src/kernel/contract.ts";
+import type { Column } from "../../src/engine/kernel/contract.ts";
 
 const view = new DataView(new ArrayBuffer(8));
 

@@ -1,13 +1,13 @@
 // The 13 methods as arithmetic: NumPy's printed examples, its quirks, and what strict promises instead.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Interpolation, interpolate } from "../../src/kernel/percentile/interpolate.ts";
+import { type Interpolation, interpolate } from "../../src/engine/kernel/percentile/interpolate.ts";
 import {
   METHODS,
   type PercentileCompat,
   type PercentileMethod,
   percentileRanks,
-} from "../../src/kernel/percentile/percentile.ts";
+} from "../../src/engine/kernel/percentile/percentile.ts";
 
 function percentile(
   sorted: readonly number[],

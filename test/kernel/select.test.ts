@@ -5,7 +5,7 @@ import { BUILDS } from "./builds.ts";
 const N = 100_001;
 const MEDIAN = (N - 1) / 2;
 
-/** Where selection of the median of `n` values draws its sample (the sequence of src/kernel/passes/select.ts). */
+/** Where selection of the median of `n` values draws its sample (the sequence of src/engine/kernel/passes/select.ts). */
 function samplePlaces(n: number): number[] {
   const size = Math.floor((n / 4) ** (2 / 3));
   let random = 1;

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import asc from "assemblyscript/asc";
 import { describe, expect, test } from "vitest";
+import { moduleRuns } from "../../src/engine/kernel/module-kernel.ts";
+import { wasmKernel } from "../../src/engine/kernel/wasm/wasm.ts";
+import { bytesOf, instantiate, type WasmExports } from "../../src/engine/kernel/wasm/wasm-exports.ts";
 import { wasmBase64 as scalarBase64 } from "../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../src/generated/kernels.simd.ts";
-import { moduleRuns } from "../../src/kernel/module-kernel.ts";
-import { wasmKernel } from "../../src/kernel/wasm/wasm.ts";
-import { bytesOf, instantiate, type WasmExports } from "../../src/kernel/wasm/wasm-exports.ts";
 import { uniformOf } from "../stats/random.ts";
 
 const MODULES = { simd: simdBase64, scalar: scalarBase64 };

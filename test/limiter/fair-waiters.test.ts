@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/entries/memory-store.ts";
-import { FairWaiters } from "../../src/limiter/client/fair-waiters.ts";
-import type { Decision } from "../../src/limiter/decision.ts";
-import { Limiter } from "../../src/limiter/limiter.ts";
-import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
+import { FairWaiters } from "../../src/limits/limiter/client/fair-waiters.ts";
+import type { Decision } from "../../src/limits/limiter/decision.ts";
+import { Limiter } from "../../src/limits/limiter/limiter.ts";
+import { concurrency, slidingWindow } from "../../src/limits/limiter/policies.ts";
 
 describe("callers of acquire", () => {
   const limiterOf = (policy = slidingWindow({ limit: 1, span: "1h" })) =>

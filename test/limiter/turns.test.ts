@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concurrency, Limiter, slidingWindow } from "../../src/entries/index.ts";
-import { look } from "../../src/hold/steps/steps.ts";
-import { takeHold } from "../../src/hold/waiters.ts";
-import { keyPrefixOf, turnKeyOf } from "../../src/limiter/keys.ts";
+import { look } from "../../src/holds/steps/steps.ts";
+import { takeHold } from "../../src/holds/waiters.ts";
+import { keyPrefixOf, turnKeyOf } from "../../src/limits/limiter/keys.ts";
 import { until } from "../harness/until.ts";
 import { onMemory, onRedis } from "../lock/contract/stores.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
-import { lockKeyOf } from "../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../src/holds/lock/lock-state.ts";
 
 const store = memoryStore();
 const lock = new Lock(store, "nightly");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { TRIAL_MS } from "../../src/generated/layouts/hold.ts";
-import { take } from "../../src/hold/steps/steps.ts";
+import { take } from "../../src/holds/steps/steps.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { onSteppedClock } from "../harness/clock/stepped-script.ts";
 import { until } from "../harness/until.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Lock, memoryStore, type Store } from "../../src/entries/index.ts";
-import { lockKeyOf } from "../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../src/holds/lock/lock-state.ts";
 
 test("an extension of several locks is false if one of them ends while the answer for another is under way", async () => {
   const clock = { nowMs: Date.UTC(2100, 0) };

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { MAX_PLACES, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
-import { leave, look, take } from "../../src/hold/steps/steps.ts";
-import { lockKeyOf } from "../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../src/holds/lock/lock-state.ts";
+import { leave, look, take } from "../../src/holds/steps/steps.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 

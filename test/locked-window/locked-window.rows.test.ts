@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { forceKernel } from "../../src/engine/kernel/choose.ts";
+import { readWindow, writeWindow } from "../../src/engine/locked-window/steps.ts";
 import { LockedWindow, type Store } from "../../src/entries/index.ts";
-import { forceKernel } from "../../src/kernel/choose.ts";
-import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 import { percentileByHand } from "../stats/oracle.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
+import { readWindow, writeWindow } from "../../src/engine/locked-window/steps.ts";
 import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
 

@@ -1,4 +1,4 @@
-import type { KernelName } from "../../src/kernel/contract.ts";
+import type { KernelName } from "../../src/engine/kernel/contract.ts";
 import { pairwise, type Row } from "./pairs.ts";
 import { servers, withFunctions, withReplicas } from "./servers.ts";
 import { type StructureName, structures } from "./structures.ts";

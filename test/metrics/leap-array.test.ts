@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LeapArray } from "../../src/metrics/leap-array.ts";
-import { MetricBucket } from "../../src/metrics/metric-bucket.ts";
+import { LeapArray } from "../../src/metrics/window/leap-array.ts";
+import { MetricBucket } from "../../src/metrics/window/metric-bucket.ts";
 
 const T = 1_577_017_699_235;
 const buckets = () => new MetricBucket();

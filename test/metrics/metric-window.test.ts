@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { MetricBucket } from "../../src/metrics/metric-bucket.ts";
-import { MetricWindow } from "../../src/metrics/metric-window.ts";
+import { MetricBucket } from "../../src/metrics/window/metric-bucket.ts";
+import { MetricWindow } from "../../src/metrics/window/metric-window.ts";
 
 const T = 1_600_000_000_000;
 

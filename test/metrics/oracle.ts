@@ -1,4 +1,4 @@
-import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import type { PercentileMethod } from "../../src/engine/kernel/percentile/percentile.ts";
 import { percentileByHand } from "../stats/oracle.ts";
 
 export type Kind = "success" | "failure" | "allowed" | "denied" | "latencySumMs";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { PercentileMethod } from "../../src/engine/kernel/percentile/percentile.ts";
 import { MetricWindow } from "../../src/entries/index.ts";
-import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
 import { percentileByHand } from "../stats/oracle.ts";
 import { MetricLog } from "./oracle.ts";
 import { scenario } from "./scenario.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LeapArray } from "../../src/metrics/leap-array.ts";
-import { MetricBucket } from "../../src/metrics/metric-bucket.ts";
-import { MetricWindow } from "../../src/metrics/metric-window.ts";
+import { LeapArray } from "../../src/metrics/window/leap-array.ts";
+import { MetricBucket } from "../../src/metrics/window/metric-bucket.ts";
+import { MetricWindow } from "../../src/metrics/window/metric-window.ts";
 import { type Kind, MetricLog, sum } from "./oracle.ts";
 import { KINDS, scenario } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { StatisticNode } from "../../src/metrics/statistic-node.ts";
+import { StatisticNode } from "../../src/metrics/window/statistic-node.ts";
 
 const T = 1_600_000_000_000;
 

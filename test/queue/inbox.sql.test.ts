@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { TIMERS, type Timers } from "../../src/async/timers.ts";
+import { TIMERS, type Timers } from "../../src/base/async/timers.ts";
 import { DelayQueue, type Job, memoryStore, redisStore } from "../../src/entries/index.ts";
 import { type InboxTransaction, inboxOnce, inboxTable } from "../../src/queue/inbox.ts";
 import { mysql, pg } from "../drain/sql/clients.ts";

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Breaker, Counters, DelayQueue, memoryStore } from "../../src/entries/index.ts";
-import { readRegistry } from "../../src/registry/read-registry.ts";
-import { liveStructures } from "../../src/registry/register.ts";
-import { announce } from "../../src/registry/steps/announce.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { readRegistry } from "../../src/store/registry/read-registry.ts";
+import { liveStructures } from "../../src/store/registry/register.ts";
+import { announce } from "../../src/store/registry/steps/announce.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { call, redis, SCENES } from "./scenes.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import * as library from "redis-semaphore";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deferred } from "../../src/async/deferred.ts";
+import { deferred } from "../../src/base/async/deferred.ts";
 import { Lock, memoryStore, OrielError, redisStore, Semaphore } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { readOutlines } from "../../src/engine/journal/sealed/steps/read-outlines.ts";
+import { readWindow } from "../../src/engine/journal/steps/read-window.ts";
 import { memoryStore, redisStore, Series } from "../../src/entries/index.ts";
 import { CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
-import { readOutlines } from "../../src/journal/sealed/steps/read-outlines.ts";
-import { readWindow } from "../../src/journal/steps/read-window.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";

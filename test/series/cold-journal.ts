@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
+import { constants } from "../../src/engine/journal/format/constants.ts";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { append } from "../../src/engine/journal/steps/append.ts";
+import { rotate } from "../../src/engine/journal/steps/rotate.ts";
 import { Series } from "../../src/entries/index.ts";
-import { constants } from "../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { append } from "../../src/journal/steps/append.ts";
-import { rotate } from "../../src/journal/steps/rotate.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 export const NAME = "found";

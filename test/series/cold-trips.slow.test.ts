@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { constants } from "../../src/engine/journal/format/constants.ts";
+import { Series } from "../../src/engine/series/series.ts";
 import { memoryStore, redisStore } from "../../src/entries/index.ts";
-import { constants } from "../../src/journal/format/constants.ts";
-import { Series } from "../../src/series/series.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";

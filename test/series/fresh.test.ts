@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { append } from "../../src/engine/journal/steps/append.ts";
+import { METHODS } from "../../src/engine/kernel/percentile/percentile.ts";
 import { Series } from "../../src/entries/index.ts";
-import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { append } from "../../src/journal/steps/append.ts";
-import { METHODS } from "../../src/kernel/percentile/percentile.ts";
 import { expectAlike, expectStats, inside } from "../stats/oracle.ts";
 import { uniformOf } from "../stats/random.ts";
 import { NAME, type Stage, stageOn } from "./contract/stage.ts";

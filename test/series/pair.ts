@@ -1,8 +1,8 @@
 import { expect } from "vitest";
+import type { NanPolicy } from "../../src/engine/kernel/nan.ts";
+import type { StatsOptions } from "../../src/engine/stats/window-query.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { LocalSeries, memoryStore, Series } from "../../src/entries/index.ts";
-import type { NanPolicy } from "../../src/kernel/nan.ts";
-import type { StatsOptions } from "../../src/stats/window-query.ts";
-import type { WindowStats } from "../../src/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "../stats/oracle.ts";
 
 export interface PairOptions {

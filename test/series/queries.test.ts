@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type KnownQuery, QueryCache } from "../../src/engine/series/queries.ts";
+import { statsQuery } from "../../src/engine/stats/window-query.ts";
 import { memoryStore, Series } from "../../src/entries/index.ts";
-import { type KnownQuery, QueryCache } from "../../src/series/queries.ts";
-import { statsQuery } from "../../src/stats/window-query.ts";
 
 const RETENTION_MS = 60_000;
 

@@ -1,16 +1,16 @@
-import { setAside } from "../../src/counter/steps/set-aside.ts";
+import { setAside } from "../../src/counters/counter/steps/set-aside.ts";
+import { HEADER_BYTES } from "../../src/engine/journal/format/chunk.ts";
+import { readOutlines } from "../../src/engine/journal/sealed/steps/read-outlines.ts";
+import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";
+import { SEALED, seal } from "../../src/engine/journal/sealed/steps/seal.ts";
 import { DelayQueue, Lock, MultiSemaphore, ReadWriteLock, Series } from "../../src/entries/index.ts";
-import { actions } from "../../src/history/steps/actions.ts";
-import { denied } from "../../src/history/steps/denied.ts";
-import { lines } from "../../src/history/steps/lines.ts";
-import { HEADER_BYTES } from "../../src/journal/format/chunk.ts";
-import { readOutlines } from "../../src/journal/sealed/steps/read-outlines.ts";
-import { readParts } from "../../src/journal/sealed/steps/read-parts.ts";
-import { SEALED, seal } from "../../src/journal/sealed/steps/seal.ts";
-import { announce } from "../../src/registry/steps/announce.ts";
-import { list } from "../../src/registry/steps/list.ts";
-import { permitsInUse } from "../../src/semaphore/permits-in-use.ts";
+import { permitsInUse } from "../../src/holds/semaphore/permits-in-use.ts";
+import { actions } from "../../src/operate/history/steps/actions.ts";
+import { denied } from "../../src/operate/history/steps/denied.ts";
+import { lines } from "../../src/operate/history/steps/lines.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { announce } from "../../src/store/registry/steps/announce.ts";
+import { list } from "../../src/store/registry/steps/list.ts";
 
 /** Runs the steps that calls on undamaged keys do not run, and returns what they answer. */
 export async function rareSteps(store: Store, name: string): Promise<Record<string, unknown>> {

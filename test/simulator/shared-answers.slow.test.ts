@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Ask } from "../../src/series/answers/ask.ts";
-import type { Publication } from "../../src/series/answers/publish.ts";
-import { SharedAnswers } from "../../src/series/answers/shared-answers.ts";
-import { statsQuery } from "../../src/stats/window-query.ts";
-import type { WindowStats } from "../../src/stats/window-stats.ts";
+import type { Ask } from "../../src/engine/series/answers/ask.ts";
+import type { Publication } from "../../src/engine/series/answers/publish.ts";
+import { SharedAnswers } from "../../src/engine/series/answers/shared-answers.ts";
+import { statsQuery } from "../../src/engine/stats/window-query.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import type { Operation } from "../../src/store/contract.ts";
 import { CALM, Network, type Weather } from "./world/network.ts";
 import { SimProcess } from "./world/process.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChunkHeader } from "../../src/journal/format/chunk.ts";
+import type { ChunkHeader } from "../../src/engine/journal/format/chunk.ts";
 import { judgeKey } from "./keys.ts";
 import { SoakLedger } from "./ledger.ts";
 import { excess, growth } from "./memory/memory.ts";

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { type ChunkHeader, HEADER_BYTES, readHeader } from "../../src/journal/format/chunk.ts";
+import { type ChunkHeader, HEADER_BYTES, readHeader } from "../../src/engine/journal/format/chunk.ts";
 import { retentionMsOf } from "./plan.ts";
 
 const PAGE = 5000;

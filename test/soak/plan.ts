@@ -1,4 +1,4 @@
-import type { SeriesOptions } from "../../src/series/series-options.ts";
+import type { SeriesOptions } from "../../src/engine/series/series-options.ts";
 import type { Script } from "../../src/store/contract.ts";
 
 export interface SoakPlan {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { RankBrackets } from "../../src/stats/runs/brackets.ts";
-import { CachedAggregate, ColumnRun, type Run } from "../../src/stats/runs/run.ts";
-import { quickselect } from "../../src/stats/runs/select-runs.ts";
+import { RankBrackets } from "../../src/engine/stats/runs/brackets.ts";
+import { CachedAggregate, ColumnRun, type Run } from "../../src/engine/stats/runs/run.ts";
+import { quickselect } from "../../src/engine/stats/runs/select-runs.ts";
 
 /** Uniform numbers from a seed. */
 function random(seed: number): () => number {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { METHODS } from "../../src/kernel/percentile/percentile.ts";
-import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/stats/live/percentile-queries.ts";
+import { METHODS } from "../../src/engine/kernel/percentile/percentile.ts";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/engine/stats/live/percentile-queries.ts";
 import { expectStats, inside } from "./oracle.ts";
 import { RETENTION_MS, START_MS, Watched } from "./watched.ts";
 

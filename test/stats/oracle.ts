@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { NanPolicy } from "../../src/kernel/nan.ts";
-import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
-import type { WindowStats } from "../../src/stats/window-stats.ts";
-import type { Closed } from "../../src/time.ts";
+import type { Closed } from "../../src/base/time.ts";
+import type { NanPolicy } from "../../src/engine/kernel/nan.ts";
+import type { PercentileMethod } from "../../src/engine/kernel/percentile/percentile.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { exactMoments } from "../kernel/oracle.ts";
 
 export interface Event {

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { draw } from "../../bench/distributions.ts";
 import "../../src/entries/index.ts";
-import type { Column } from "../../src/kernel/contract.ts";
-import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
-import { PackedInts } from "../../src/stats/segments/packed-ints.ts";
-import { MAX_IN_SEGMENT, packing, Segment } from "../../src/stats/segments/segment.ts";
-import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
+import type { Column } from "../../src/engine/kernel/contract.ts";
+import { PackedEvents } from "../../src/engine/stats/segments/packed-events.ts";
+import { PackedInts } from "../../src/engine/stats/segments/packed-ints.ts";
+import { MAX_IN_SEGMENT, packing, Segment } from "../../src/engine/stats/segments/segment.ts";
+import { Fold, statsOf, type WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
 

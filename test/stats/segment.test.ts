@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { Segment } from "../../src/stats/segments/segment.ts";
-import type { WindowStats } from "../../src/stats/window-stats.ts";
-import { Fold, statsOf } from "../../src/stats/window-stats.ts";
+import { Segment } from "../../src/engine/stats/segments/segment.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
+import { Fold, statsOf } from "../../src/engine/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 
 const percentiles = [0, 33, 50, 99.9, 100];

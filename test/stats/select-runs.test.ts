@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Column } from "../../src/kernel/contract.ts";
-import { ColumnRun, lowerBound, upperBound } from "../../src/stats/runs/run.ts";
-import { selectInRuns } from "../../src/stats/runs/select-runs.ts";
+import type { Column } from "../../src/engine/kernel/contract.ts";
+import { ColumnRun, lowerBound, upperBound } from "../../src/engine/stats/runs/run.ts";
+import { selectInRuns } from "../../src/engine/stats/runs/select-runs.ts";
 
 const ascending = (a: number, b: number) => a - b;
 /** Zeros of either sign are one value to an order. */

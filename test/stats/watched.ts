@@ -1,7 +1,7 @@
 import { expect } from "vitest";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/engine/stats/live/percentile-queries.ts";
+import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { LocalSeries, type LocalSeriesOptions } from "../../src/entries/index.ts";
-import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/stats/live/percentile-queries.ts";
-import type { WindowStats } from "../../src/stats/window-stats.ts";
 import type { Event } from "./oracle.ts";
 
 export const START_MS = 1_700_000_000_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
-import { packing } from "../../src/stats/segments/segment.ts";
-import { Segments, WindowCache } from "../../src/stats/segments/segments.ts";
-import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
+import { PackedEvents } from "../../src/engine/stats/segments/packed-events.ts";
+import { packing } from "../../src/engine/stats/segments/segment.ts";
+import { Segments, WindowCache } from "../../src/engine/stats/segments/segments.ts";
+import { Fold, statsOf, type WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
 

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
+import type { Closed } from "../../src/base/time.ts";
+import { activeKernel, useKernel } from "../../src/engine/kernel/choose.ts";
+import { js } from "../../src/engine/kernel/js/js.ts";
+import { METHODS } from "../../src/engine/kernel/percentile/percentile.ts";
+import { PackedEvents } from "../../src/engine/stats/segments/packed-events.ts";
+import { Segments } from "../../src/engine/stats/segments/segments.ts";
+import { WindowIndex } from "../../src/engine/stats/wavelet/window-index.ts";
+import { Fold, statsOf, type WindowAggregates, type WindowStats } from "../../src/engine/stats/window-stats.ts";
 import { LocalSeries } from "../../src/entries/index.ts";
 import { forceKernel } from "../../src/entries/kernel.ts";
-import { activeKernel, useKernel } from "../../src/kernel/choose.ts";
-import { js } from "../../src/kernel/js/js.ts";
-import { METHODS } from "../../src/kernel/percentile/percentile.ts";
-import { PackedEvents } from "../../src/stats/segments/packed-events.ts";
-import { Segments } from "../../src/stats/segments/segments.ts";
-import { WindowIndex } from "../../src/stats/wavelet/window-index.ts";
-import { Fold, statsOf, type WindowAggregates, type WindowStats } from "../../src/stats/window-stats.ts";
-import type { Closed } from "../../src/time.ts";
 import { type Event, expectAlike, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
 

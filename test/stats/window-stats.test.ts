@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { statsQuery } from "../../src/stats/window-query.ts";
-import { statsOf, type WindowAggregates } from "../../src/stats/window-stats.ts";
+import { statsQuery } from "../../src/engine/stats/window-query.ts";
+import { statsOf, type WindowAggregates } from "../../src/engine/stats/window-stats.ts";
 
 /** The aggregates of [1, 2], except that every percentile is `value`. */
 const answering = (value: number): WindowAggregates => ({

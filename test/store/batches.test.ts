@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { add } from "../../src/counter/steps/add.ts";
+import { add } from "../../src/counters/counter/steps/add.ts";
 import type { Operation } from "../../src/store/contract.ts";
 import { Batches } from "../../src/store/delivery/batches.ts";
 import { Call } from "../../src/store/delivery/call.ts";

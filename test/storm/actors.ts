@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { deferred } from "../../src/async/deferred.ts";
-import { within } from "../../src/async/within.ts";
+import { deferred } from "../../src/base/async/deferred.ts";
+import { within } from "../../src/base/async/within.ts";
 import {
   Breaker,
   Counters,

@@ -1,9 +1,9 @@
-import type { FlushReply, FlushRequest } from "../../src/breaker/flush-format.ts";
 import { OrielError } from "../../src/entries/index.ts";
-import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { MODE } from "../../src/generated/layouts/limiter.ts";
-import type { Answer, Ticket } from "../../src/hold/steps/state.ts";
-import { leave, look, renew, take } from "../../src/hold/steps/steps.ts";
+import type { Answer, Ticket } from "../../src/holds/steps/state.ts";
+import { leave, look, renew, take } from "../../src/holds/steps/steps.ts";
+import type { FlushReply, FlushRequest } from "../../src/limits/breaker/flush-format.ts";
+import { flush as fleetFlush } from "../../src/metrics/fleet/flush.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
 

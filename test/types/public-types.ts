@@ -49,7 +49,7 @@ export class PublicTypes {
     const { options: base } = ts.parseJsonConfigFileContent(config, ts.sys, root);
     const outDir = join(root, "node_modules/.types"); // nothing is written there
     const options = { ...base, noEmit: false, declaration: true, emitDeclarationOnly: true, noCheck: true, outDir };
-    const sources = ts.createProgram([...files, join(root, "src/runtimes/wasm-modules.d.ts")], {
+    const sources = ts.createProgram([...files, join(root, "src/entries/runtimes/wasm-modules.d.ts")], {
       ...options,
       rootDir: root,
     });

@@ -1,5 +1,5 @@
+import { encodeFrame, noParts, readFrame } from "../../../src/engine/journal/format/frames.ts";
 import { FRAME_SINCE_CREATION_MS_AT } from "../../../src/generated/layouts/journal.ts";
-import { encodeFrame, noParts, readFrame } from "../../../src/journal/format/frames.ts";
 import type { Compressor } from "./compressor.ts";
 
 /** The frames of format 1, one for each run of equal times, as a series stores them. */

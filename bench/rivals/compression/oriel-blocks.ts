@@ -1,13 +1,13 @@
+import { decodeValues, encodeBlock, partsOf } from "../../../src/engine/kernel/blocks/block.ts";
+import type { SomeParts } from "../../../src/engine/kernel/blocks/contract.ts";
+import { readHead } from "../../../src/engine/kernel/blocks/head.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { decodeTimes } from "../../../src/engine/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/engine/kernel/blocks/totals.ts";
+import { wasmCodec } from "../../../src/engine/kernel/blocks/wasm-codec.ts";
+import { js } from "../../../src/engine/kernel/js/js.ts";
+import { wasmSimd } from "../../../src/engine/kernel/wasm/wasm-simd.ts";
 import { MAX_IN_BLOCK } from "../../../src/generated/layouts/block.ts";
-import { decodeValues, encodeBlock, partsOf } from "../../../src/kernel/blocks/block.ts";
-import type { SomeParts } from "../../../src/kernel/blocks/contract.ts";
-import { readHead } from "../../../src/kernel/blocks/head.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
-import { readTotals } from "../../../src/kernel/blocks/totals.ts";
-import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
-import { js } from "../../../src/kernel/js/js.ts";
-import { wasmSimd } from "../../../src/kernel/wasm/wasm-simd.ts";
 import type { Compressor } from "./compressor.ts";
 
 /** Blocks of 1024 events, each in its five parts. */

@@ -1,8 +1,8 @@
 // Circuit breakers.
 
-export { Breaker, type BreakerRunOptions } from "../../breaker/breaker.ts";
-export type { BreakerState } from "../../breaker/circuit.ts";
-export type { BreakerEvents, BreakerStats } from "../../breaker/gate.ts";
-export type { BreakerOptions, BreakerRules } from "../../breaker/options.ts";
-export type { BreakerTask } from "../../breaker/task.ts";
+export { Breaker, type BreakerRunOptions } from "../../limits/breaker/breaker.ts";
+export type { BreakerState } from "../../limits/breaker/circuit.ts";
+export type { BreakerEvents, BreakerStats } from "../../limits/breaker/gate.ts";
+export type { BreakerOptions, BreakerRules } from "../../limits/breaker/options.ts";
+export type { BreakerTask } from "../../limits/breaker/task.ts";
 export * from "./stores.ts";

@@ -1,12 +1,12 @@
 // The dashboard.
 
-export type { BucketName } from "../../counter/buckets.ts";
-export type { CounterRow } from "../../counter/row.ts";
-export type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
-export type { FastifyInstance, FastifyReply, FastifyRequest } from "../../dashboard/adapters/fastify.ts";
-export type { HonoLike } from "../../dashboard/adapters/hono.ts";
-export type { NodeHandler, NodeRequest, NodeResponse } from "../../dashboard/adapters/node.ts";
-export { type Dashboard, dashboard } from "../../dashboard/dashboard.ts";
-export type { Authorized, DashboardOptions, LedgerSink } from "../../dashboard/options.ts";
-export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../drain/sql/sink.ts";
+export type { BucketName } from "../../counters/counter/buckets.ts";
+export type { CounterRow } from "../../counters/counter/row.ts";
+export type { CounterShape, LedgerRow, RowsQuery } from "../../counters/counter/table.ts";
+export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../counters/drain/sql/sink.ts";
+export type { FastifyInstance, FastifyReply, FastifyRequest } from "../../operate/dashboard/adapters/fastify.ts";
+export type { HonoLike } from "../../operate/dashboard/adapters/hono.ts";
+export type { NodeHandler, NodeRequest, NodeResponse } from "../../operate/dashboard/adapters/node.ts";
+export { type Dashboard, dashboard } from "../../operate/dashboard/dashboard.ts";
+export type { Authorized, DashboardOptions, LedgerSink } from "../../operate/dashboard/options.ts";
 export * from "./stores.ts";

@@ -1,9 +1,19 @@
 // Limiters and their policies.
 
-export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../../limiter/decision.ts";
-export { Limiter, type TakeRequest, type TargetOptions } from "../../limiter/limiter.ts";
-export { type LocalDecisions, type LocalDecisionsOptions, localDecisions } from "../../limiter/local-decisions.ts";
-export type { AcquireOptions, LimiterOptions, OnStoreError, PoliciesOf, TakeOptions } from "../../limiter/options.ts";
+export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../../limits/limiter/decision.ts";
+export { Limiter, type TakeRequest, type TargetOptions } from "../../limits/limiter/limiter.ts";
+export {
+  type LocalDecisions,
+  type LocalDecisionsOptions,
+  localDecisions,
+} from "../../limits/limiter/local-decisions.ts";
+export type {
+  AcquireOptions,
+  LimiterOptions,
+  OnStoreError,
+  PoliciesOf,
+  TakeOptions,
+} from "../../limits/limiter/options.ts";
 export {
   type ConcurrencyPolicy,
   concurrency,
@@ -15,7 +25,7 @@ export {
   type PolicyOptions,
   slidingWindow,
   type WindowPolicy,
-} from "../../limiter/policies.ts";
-export type { Reservation, ReserveOptions } from "../../limiter/reservation.ts";
-export type { TakeRequestOf } from "../../limiter/take-all.ts";
+} from "../../limits/limiter/policies.ts";
+export type { Reservation, ReserveOptions } from "../../limits/limiter/reservation.ts";
+export type { TakeRequestOf } from "../../limits/limiter/take-all.ts";
 export * from "./stores.ts";

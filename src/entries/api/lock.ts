@@ -1,13 +1,13 @@
 // Locks and permits.
 
-export type { HeldLock } from "../../hold/held.ts";
-export type { ForceReleaseOptions, LockOptions, TryLockOptions } from "../../hold/lock-options.ts";
-export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../lock/any-lock.ts";
-export { Lock } from "../../lock/lock.ts";
-export type { HeldLocks, LockSet } from "../../lock/lock-set.ts";
-export type { LockState } from "../../lock/lock-state.ts";
-export { type LockSide, ReadWriteLock } from "../../lock/read-write-lock.ts";
-export { MultiSemaphore } from "../../semaphore/multi-semaphore.ts";
-export type { Permit, PermitOptions, SemaphoreOptions, TryPermitOptions } from "../../semaphore/permit-calls.ts";
-export { Semaphore } from "../../semaphore/semaphore.ts";
+export type { HeldLock } from "../../holds/held.ts";
+export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../holds/lock/any-lock.ts";
+export { Lock } from "../../holds/lock/lock.ts";
+export type { HeldLocks, LockSet } from "../../holds/lock/lock-set.ts";
+export type { LockState } from "../../holds/lock/lock-state.ts";
+export { type LockSide, ReadWriteLock } from "../../holds/lock/read-write-lock.ts";
+export type { ForceReleaseOptions, LockOptions, TryLockOptions } from "../../holds/lock-options.ts";
+export { MultiSemaphore } from "../../holds/semaphore/multi-semaphore.ts";
+export type { Permit, PermitOptions, SemaphoreOptions, TryPermitOptions } from "../../holds/semaphore/permit-calls.ts";
+export { Semaphore } from "../../holds/semaphore/semaphore.ts";
 export * from "./stores.ts";

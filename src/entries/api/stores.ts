@@ -1,5 +1,6 @@
 // Exported by the entry of each structure: errors, durations, and the stores that every runtime has.
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../../errors.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../../base/errors.ts";
+export { type Clock, type Closed, type Duration, parseDuration } from "../../base/time.ts";
 export type {
   Argument,
   Keyspace,
@@ -25,5 +26,4 @@ export type { RedisClient, RedisStoreOptions } from "../../store/redis/client-st
 export type { IoredisClient } from "../../store/redis/ioredis-client.ts";
 export type { NodeRedisClient, NodeRedisCluster, SendOptions } from "../../store/redis/node-redis-client.ts";
 export type { Pem, TlsOptions } from "../../store/redis/tls.ts";
-export { type Clock, type Closed, type Duration, parseDuration } from "../../time.ts";
 export { memoryStore } from "../memory-store.ts";

@@ -4,8 +4,8 @@
  * @module oriel/semaphore
  */
 
-export type { QuorumClient } from "../../semaphore/quorum.ts";
-export { QuorumLock } from "../../semaphore/quorum-lock.ts";
-export { QuorumSemaphore } from "../../semaphore/quorum-semaphore.ts";
+export type { QuorumClient } from "../../holds/semaphore/quorum.ts";
+export { QuorumLock } from "../../holds/semaphore/quorum-lock.ts";
+export { QuorumSemaphore } from "../../holds/semaphore/quorum-semaphore.ts";
 export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/lock.ts";

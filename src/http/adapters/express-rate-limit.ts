@@ -1,7 +1,7 @@
-import { argumentError, checkKnown } from "../../errors.ts";
-import type { Decision } from "../../limiter/decision.ts";
-import { argumentErrorOf, placed } from "../../place.ts";
-import type { Clock } from "../../time.ts";
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentErrorOf, placed } from "../../base/place.ts";
+import type { Clock } from "../../base/time.ts";
+import type { Decision } from "../../limits/limiter/decision.ts";
 import { clientId, NO_ADDRESS, warnOnce } from "../client-id.ts";
 import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";

@@ -1,5 +1,5 @@
-import type { Decision } from "../../limiter/decision.ts";
-import { placed } from "../../place.ts";
+import { placed } from "../../base/place.ts";
+import type { Decision } from "../../limits/limiter/decision.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
 import { deniedResponse, respondWith } from "./response.ts";

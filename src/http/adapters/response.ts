@@ -1,4 +1,4 @@
-import type { Decision } from "../../limiter/decision.ts";
+import type { Decision } from "../../limits/limiter/decision.ts";
 import { type Admission, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import { type NodeConnection, type NodeResponse, putOnNode, whenOver } from "./node-response.ts";

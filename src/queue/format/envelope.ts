@@ -1,4 +1,5 @@
-import { argumentError, OrielError } from "../../errors.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { ownView } from "../../base/realm.ts";
 import {
   ENVELOPE_BYTES,
   ENVELOPE_FIRST_PAUSE_MS_AT,
@@ -11,7 +12,6 @@ import {
   MAX_PRIORITY,
   PAYLOAD,
 } from "../../generated/layouts/queue.ts";
-import { ownView } from "../../realm.ts";
 import type { Backoff } from "../backoff.ts";
 import { envelopeOf } from "./layout.ts";
 import { payloadError } from "./payload-error.ts";

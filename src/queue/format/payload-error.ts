@@ -1,4 +1,4 @@
-import { argumentError, type OrielError } from "../../errors.ts";
+import { argumentError, type OrielError } from "../../base/errors.ts";
 
 /** Maximum nesting. Beyond it `JSON.stringify` runs out of stack in some runtimes. */
 const DEEPEST = 1000;

@@ -1,4 +1,4 @@
-import { argumentError, corruptError, OrielError, reasonText } from "../../errors.ts";
+import { argumentError, corruptError, OrielError, reasonText } from "../../base/errors.ts";
 import { type Backoff, pauseMs } from "../backoff.ts";
 import { doNotRetryOf } from "../do-not-retry.ts";
 import { noMessage, readEnvelope } from "../format/envelope.ts";

@@ -1,6 +1,6 @@
-import { type Deferred, deferred } from "../../async/deferred.ts";
-import type { Timers } from "../../async/timers.ts";
-import type { Clock } from "../../time.ts";
+import { type Deferred, deferred } from "../../base/async/deferred.ts";
+import type { Timers } from "../../base/async/timers.ts";
+import type { Clock } from "../../base/time.ts";
 import type { ShardPoller } from "./shard-poller.ts";
 
 const LAST_TRIES = 5;

@@ -1,4 +1,4 @@
-import { OrielError } from "../../errors.ts";
+import { OrielError } from "../../base/errors.ts";
 import { causeOf, doNotRetryOf } from "../do-not-retry.ts";
 import type { ClaimedMessage } from "./claimed.ts";
 import type { OwnMessage } from "./own-messages.ts";

@@ -1,4 +1,4 @@
-import type { Timers } from "../../async/timers.ts";
+import type { Timers } from "../../base/async/timers.ts";
 import type { Store } from "../../store/contract.ts";
 import { MAX_MESSAGES } from "../format/layout.ts";
 import { extend } from "../steps/extend.ts";

@@ -1,6 +1,6 @@
-import { OrielError } from "../../errors.ts";
-import type { Place } from "../../place.ts";
-import { warn } from "../../warn.ts";
+import { OrielError } from "../../base/errors.ts";
+import type { Place } from "../../base/place.ts";
+import { warn } from "../../base/warn.ts";
 
 /** A message whose handler runs in this process. */
 export interface OwnMessage {

@@ -1,4 +1,4 @@
-import { gathering } from "../../async/gathering.ts";
+import { gathering } from "../../base/async/gathering.ts";
 import { MAX_PER_REQUEST, type ShardPoller } from "./shard-poller.ts";
 
 /** The messages that a worker may hold, shared equally among its shards. */

@@ -1,6 +1,6 @@
-import { atTurnsEnd, gathering } from "../../async/gathering.ts";
-import type { Timers } from "../../async/timers.ts";
-import { OrielError } from "../../errors.ts";
+import { atTurnsEnd, gathering } from "../../base/async/gathering.ts";
+import type { Timers } from "../../base/async/timers.ts";
+import { OrielError } from "../../base/errors.ts";
 import { MAX_BYTES } from "../../generated/layouts/queue.ts";
 import type { Store } from "../../store/contract.ts";
 import { channelOf } from "../format/layout.ts";

@@ -1,6 +1,6 @@
-import { Listeners } from "../../async/listeners.ts";
-import { OrielError } from "../../errors.ts";
-import type { Place } from "../../place.ts";
+import { Listeners } from "../../base/async/listeners.ts";
+import { OrielError } from "../../base/errors.ts";
+import type { Place } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { idOf } from "../format/layout.ts";
 import type { ExhaustedMessage, Settlement, SettleStatus } from "../steps/settlement.ts";

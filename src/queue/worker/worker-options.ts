@@ -1,5 +1,5 @@
-import { argumentError, checkKnown, wholeNumber } from "../../errors.ts";
-import { type Duration, durationMs } from "../../time.ts";
+import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
 
 /** Options of a queue's worker. */
 export interface WorkerOptions {

@@ -1,9 +1,9 @@
-import { inThisContext } from "../../async/context.ts";
-import type { Timers } from "../../async/timers.ts";
-import { argumentError } from "../../errors.ts";
-import { Place } from "../../place.ts";
+import { inThisContext } from "../../base/async/context.ts";
+import type { Timers } from "../../base/async/timers.ts";
+import { argumentError } from "../../base/errors.ts";
+import { Place } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
-import { registerStructure } from "../../structures.ts";
+import { registerStructure } from "../../store/registry/structures.ts";
 import { Job } from "../job.ts";
 import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
 import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";

@@ -1,6 +1,6 @@
-import { Coalescer } from "../../async/coalescer.ts";
-import { isEdgeRuntime } from "../../async/edge-runtime.ts";
-import { atTurnsEnd, inMicrotask, type Schedule } from "../../async/gathering.ts";
+import { Coalescer } from "../../base/async/coalescer.ts";
+import { isEdgeRuntime } from "../../base/async/edge-runtime.ts";
+import { atTurnsEnd, inMicrotask, type Schedule } from "../../base/async/gathering.ts";
 import type { Call } from "./call.ts";
 
 const SLOTS = 16_384;

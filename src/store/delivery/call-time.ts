@@ -1,4 +1,4 @@
-import { type Outcome, within } from "../../async/within.ts";
+import { type Outcome, within } from "../../base/async/within.ts";
 import type { ScriptClient } from "./client.ts";
 
 /** A call that waits for the first connection beyond its deadline looks this often whether that has failed. */

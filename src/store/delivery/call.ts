@@ -1,4 +1,4 @@
-import { argumentError } from "../../errors.ts";
+import { argumentError } from "../../base/errors.ts";
 import type { Argument, Operation, RunOptions } from "../contract.ts";
 
 const NONE: readonly Argument[] = [];

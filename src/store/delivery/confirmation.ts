@@ -1,4 +1,4 @@
-import { pause } from "../../async/timers.ts";
+import { pause } from "../../base/async/timers.ts";
 
 /** Number of replicas that must confirm a call's writes, and the time in ms within which they must. */
 export interface Confirmation {

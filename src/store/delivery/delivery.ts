@@ -1,6 +1,6 @@
-import { pause } from "../../async/timers.ts";
-import { within } from "../../async/within.ts";
-import { OrielError } from "../../errors.ts";
+import { pause } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
+import { OrielError } from "../../base/errors.ts";
 import type { Argument, Operation, Script } from "../contract.ts";
 import type { Health } from "../health/health.ts";
 import type { Outage } from "../health/outage.ts";

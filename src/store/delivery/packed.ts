@@ -1,4 +1,4 @@
-import { ownView } from "../../realm.ts";
+import { ownView } from "../../base/realm.ts";
 import type { PackedForm, Packing } from "../contract.ts";
 
 /** Packs the inputs of calls into one argument, and splits the reply. Counterpart of lua/store/each-packed.lua. */

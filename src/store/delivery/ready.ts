@@ -1,6 +1,6 @@
-import { pause } from "../../async/timers.ts";
-import { within } from "../../async/within.ts";
-import { OrielError } from "../../errors.ts";
+import { pause } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
+import { OrielError } from "../../base/errors.ts";
 import { isAnswer } from "../health/probe.ts";
 import { reasonOf, withLeaf } from "../health/reason.ts";
 import { CallTime } from "./call-time.ts";

@@ -1,10 +1,10 @@
-import { Aborts } from "../../async/aborts.ts";
-import { leaseClock } from "../../async/lease-clock.ts";
-import { endsWithRequest, lostAfterMs } from "../../async/of-request.ts";
-import { untilEnded } from "../../async/within.ts";
-import { argumentError, OrielError } from "../../errors.ts";
-import { Place } from "../../place.ts";
-import { type Clock, type Duration, durationMs } from "../../time.ts";
+import { Aborts } from "../../base/async/aborts.ts";
+import { leaseClock } from "../../base/async/lease-clock.ts";
+import { endsWithRequest, lostAfterMs } from "../../base/async/of-request.ts";
+import { untilEnded } from "../../base/async/within.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { Place } from "../../base/place.ts";
+import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { Health } from "../health/health.ts";

@@ -1,5 +1,5 @@
-import { corruptError, OrielError } from "../../errors.ts";
-import { ownView } from "../../realm.ts";
+import { corruptError, OrielError } from "../../base/errors.ts";
+import { ownView } from "../../base/realm.ts";
 import type { Packing, StepOfArguments } from "../contract.ts";
 import { errorOfReply } from "../refusal.ts";
 import type { Call } from "./call.ts";

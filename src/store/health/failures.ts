@@ -1,6 +1,6 @@
-import { idleTimeout } from "../../async/timers.ts";
-import type { OrielError } from "../../errors.ts";
-import { warn } from "../../warn.ts";
+import { idleTimeout } from "../../base/async/timers.ts";
+import type { OrielError } from "../../base/errors.ts";
+import { warn } from "../../base/warn.ts";
 
 /**
  * A failure that no call rejects with: the number of events that were not, or may not have been, recorded, and the

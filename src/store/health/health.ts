@@ -1,6 +1,6 @@
-import type { Listeners } from "../../async/listeners.ts";
-import { idleTimeout, pause } from "../../async/timers.ts";
-import { within } from "../../async/within.ts";
+import type { Listeners } from "../../base/async/listeners.ts";
+import { idleTimeout, pause } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
 import type { StoreEvents, StoreHealth } from "../contract.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 import type { Outage } from "./outage.ts";

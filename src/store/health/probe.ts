@@ -1,4 +1,4 @@
-import { within } from "../../async/within.ts";
+import { within } from "../../base/async/within.ts";
 import { type ScriptClient, ServerError } from "../delivery/client.ts";
 import { isOutOfQuota } from "./reason.ts";
 

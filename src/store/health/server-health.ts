@@ -1,4 +1,4 @@
-import type { Listeners } from "../../async/listeners.ts";
+import type { Listeners } from "../../base/async/listeners.ts";
 import type { StoreEvents } from "../contract.ts";
 import { Outage } from "./outage.ts";
 

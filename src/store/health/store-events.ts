@@ -1,5 +1,5 @@
-import { Listeners } from "../../async/listeners.ts";
-import { Place } from "../../place.ts";
+import { Listeners } from "../../base/async/listeners.ts";
+import { Place } from "../../base/place.ts";
 import type { StoreEvents } from "../contract.ts";
 
 const STORE_EVENTS: Record<keyof StoreEvents, true> = { down: true, up: true, error: true };

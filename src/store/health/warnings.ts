@@ -1,4 +1,4 @@
-import { warn } from "../../warn.ts";
+import { warn } from "../../base/warn.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 
 type Emit = (warning: string) => void;

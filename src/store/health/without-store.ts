@@ -1,5 +1,5 @@
-import type { OrielError } from "../../errors.ts";
-import { warn } from "../../warn.ts";
+import type { OrielError } from "../../base/errors.ts";
+import { warn } from "../../base/warn.ts";
 import type { StoreFailure } from "./failures.ts";
 
 /** Failures that lie closer together than this are of one outage, although calls succeed between them. */

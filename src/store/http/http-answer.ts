@@ -1,4 +1,4 @@
-import { bytesOfBase64 } from "../../base64.ts";
+import { bytesOfBase64 } from "../../base/base64.ts";
 import { ServerError } from "../delivery/client.ts";
 import { ownText } from "../memory/heap-bytes.ts";
 

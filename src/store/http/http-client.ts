@@ -1,8 +1,8 @@
-import { Coalescer } from "../../async/coalescer.ts";
-import { atTurnsEnd } from "../../async/gathering.ts";
-import { lostAfterMs } from "../../async/of-request.ts";
-import { pause } from "../../async/timers.ts";
-import { within } from "../../async/within.ts";
+import { Coalescer } from "../../base/async/coalescer.ts";
+import { atTurnsEnd } from "../../base/async/gathering.ts";
+import { lostAfterMs } from "../../base/async/of-request.ts";
+import { pause } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
 import type { Script } from "../contract.ts";
 import { Aged } from "../delivery/aged.ts";
 import type { ScriptClient } from "../delivery/client.ts";

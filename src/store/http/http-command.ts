@@ -1,4 +1,4 @@
-import { deferred } from "../../async/deferred.ts";
+import { deferred } from "../../base/async/deferred.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, ServerError } from "../delivery/client.ts";
 import { asciiArguments, asciiText, wellFormed } from "./ascii.ts";

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown, OrielError } from "../../errors.ts";
-import { placed } from "../../place.ts";
+import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { placed } from "../../base/place.ts";
 import type { WatchedStore } from "../contract.ts";
 import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { httpClient } from "./http-client.ts";

@@ -1,4 +1,4 @@
-import { OrielError } from "../../errors.ts";
+import { OrielError } from "../../base/errors.ts";
 
 /** The cause of the OVERLOADED of a full store. */
 class Full extends Error {

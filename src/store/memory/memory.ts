@@ -1,6 +1,6 @@
-import { leaseClock } from "../../async/lease-clock.ts";
-import { argumentError, corruptError, OrielError } from "../../errors.ts";
-import type { Clock } from "../../time.ts";
+import { leaseClock } from "../../base/async/lease-clock.ts";
+import { argumentError, corruptError, OrielError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { storeListeners } from "../health/store-events.ts";

@@ -1,9 +1,9 @@
-import { argumentError, checkKnown, OrielError } from "../../errors.ts";
-import { placed } from "../../place.ts";
-import { checkRedisUrl } from "../../redis-url.ts";
+import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { placed } from "../../base/place.ts";
 import type { WatchedStore } from "../contract.ts";
 import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { functions, type Scripting, scripts } from "../delivery/scripting.ts";
+import { checkRedisUrl } from "../redis-url.ts";
 import type { RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 import type { IoredisClient } from "./ioredis-client.ts";

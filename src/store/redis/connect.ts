@@ -1,4 +1,4 @@
-import { idleTimeout, unref } from "../../async/timers.ts";
+import { idleTimeout, unref } from "../../base/async/timers.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import type { TlsOptions } from "./tls.ts";
 

@@ -1,5 +1,5 @@
-import { type Deferred, deferred } from "../../async/deferred.ts";
-import { idleTimeout } from "../../async/timers.ts";
+import { type Deferred, deferred } from "../../base/async/deferred.ts";
+import { idleTimeout } from "../../base/async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";

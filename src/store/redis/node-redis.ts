@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from "../../async/deferred.ts";
+import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import type { Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";

@@ -1,4 +1,4 @@
-import { OrielError } from "../../errors.ts";
+import { OrielError } from "../../base/errors.ts";
 import type { WatchedStore } from "../contract.ts";
 import { clientStore, type RedisClient, type RedisStoreOptions } from "./client-store.ts";
 

@@ -1,5 +1,5 @@
-import { idleTimeout, unref } from "../../async/timers.ts";
-import { within } from "../../async/within.ts";
+import { idleTimeout, unref } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 import { Channels } from "../memory/channels.ts";
 

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown, OrielError } from "../../errors.ts";
-import { isBytes } from "../../realm.ts";
+import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { isBytes } from "../../base/realm.ts";
 
 /** PEM text, or the bytes of such a file. */
 export type Pem = string | Uint8Array;

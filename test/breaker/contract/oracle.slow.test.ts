@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { breakerSettings } from "../../../src/breaker/options.ts";
 import type { Breaker, BreakerOptions } from "../../../src/entries/index.ts";
+import { breakerSettings } from "../../../src/limits/breaker/options.ts";
 import { onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { Oracle } from "./oracle.ts";
 import { Held, onNothing, Stage } from "./stage.ts";

@@ -1,4 +1,4 @@
-import type { Rule } from "../../../src/breaker/rule.ts";
+import type { Rule } from "../../../src/limits/breaker/rule.ts";
 
 /** One counted call: its time and its outcome. */
 export interface Counted {

@@ -1,5 +1,5 @@
+import type { Clock } from "../../../src/base/time.ts";
 import { Breaker, type BreakerEvents, type BreakerOptions } from "../../../src/entries/index.ts";
-import type { Clock } from "../../../src/time.ts";
 import { staged as stagedOn } from "../../harness/clock/staged.ts";
 import { type OpenStore, START_MS } from "../../harness/clock/stepped-stores.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { flush } from "../../../src/breaker/flush.ts";
-import type { FlushRequest } from "../../../src/breaker/flush-format.ts";
-import type { Rule } from "../../../src/breaker/rule.ts";
 import { MAX_PROCESSES } from "../../../src/generated/layouts/breaker.ts";
+import { flush } from "../../../src/limits/breaker/flush.ts";
+import type { FlushRequest } from "../../../src/limits/breaker/flush-format.ts";
+import type { Rule } from "../../../src/limits/breaker/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { part, runs, seen as seenIn } from "../../harness/runs.ts";
 

@@ -10,7 +10,7 @@ import { until } from "../../harness/until.ts";
 import { openStage, type Stage } from "../live/stage.ts";
 
 const PTY = fileURLToPath(new URL("../live/in_terminal.py", import.meta.url));
-const CLI = new URL("../../../src/entries/cli.ts", import.meta.url);
+const CLI = new URL("../../../src/command/cli.ts", import.meta.url);
 
 /** How each shell starts without the user's files, and takes the script. */
 const SHELLS = {

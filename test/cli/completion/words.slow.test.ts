@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { makeProgram } from "../../../src/cli/program.ts";
+import { makeProgram } from "../../../src/command/program.ts";
 import { command } from "../command.ts";
 import { openStage, type Stage } from "../live/stage.ts";
 

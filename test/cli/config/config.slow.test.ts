@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { faultyLineOf } from "../../../src/cli/config/config-file.ts";
+import { faultyLineOf } from "../../../src/command/config/config-file.ts";
 import { freePort, type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { startTlsRedis } from "../../managed/tls-redis.ts";
 import { command, commandInVain, program } from "../command.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openStore } from "../../../src/cli/config/open-store.ts";
+import { openStore } from "../../../src/command/config/open-store.ts";
 import { Lock } from "../../../src/entries/index.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { freePort } from "../../harness/servers/redis-server.ts";

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
-import { OutcomeReader } from "../../../src/cli/formats/outcome-reader.ts";
-import type { Reading } from "../../../src/cli/formats/reading.ts";
+import { OutcomeReader } from "../../../src/command/formats/outcome-reader.ts";
+import type { Reading } from "../../../src/command/formats/reading.ts";
 import { DEMO_LATENCY, dataFolders } from "../../data/folders.ts";
 import { collect } from "./outcomes.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Line, splitLines } from "../../../src/cli/formats/lines.ts";
+import { type Line, splitLines } from "../../../src/command/formats/lines.ts";
 
 async function linesOf(text: string | Uint8Array, chunkBytes: number, longest?: number): Promise<Line[]> {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;

@@ -1,6 +1,6 @@
-import { OutcomeReader } from "../../../src/cli/formats/outcome-reader.ts";
-import type { BadLine, Outcome, Reading, Selection } from "../../../src/cli/formats/reading.ts";
-import type { Format } from "../../../src/cli/formats/recognise.ts";
+import { OutcomeReader } from "../../../src/command/formats/outcome-reader.ts";
+import type { BadLine, Outcome, Reading, Selection } from "../../../src/command/formats/reading.ts";
+import type { Format } from "../../../src/command/formats/recognise.ts";
 
 export interface Outcomes {
   readings: Reading[];

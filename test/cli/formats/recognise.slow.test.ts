@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recogniseFormat } from "../../../src/cli/formats/recognise.ts";
+import { recogniseFormat } from "../../../src/command/formats/recognise.ts";
 import { readText } from "./outcomes.ts";
 
 const LOG = '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 5 "-" "-"';

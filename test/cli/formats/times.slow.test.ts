@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseTimeMs } from "../../../src/cli/formats/times.ts";
+import { parseTimeMs } from "../../../src/command/formats/times.ts";
 
 const MS = Date.UTC(2014, 2, 7, 3, 41, 0);
 

@@ -1,7 +1,7 @@
 // One of several writer processes: node --import tsx writer.ts URL NAME RETENTION_MS FILE KEY PART PARTS
 // Records its share of the file's lines, one series per key, in batches with their own times.
 
-import type { Reading } from "../../../src/cli/formats/reading.ts";
+import type { Reading } from "../../../src/command/formats/reading.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
 import { readingsOf } from "./data-files.ts";
 

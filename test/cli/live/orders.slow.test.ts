@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { policiesOf } from "../../../src/cli/live/policies.ts";
+import { policiesOf } from "../../../src/command/live/policies.ts";
 import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../../src/entries/index.ts";
 import { openStage, type Stage } from "./stage.ts";
 

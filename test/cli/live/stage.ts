@@ -8,8 +8,8 @@ import {
   Series,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { announce } from "../../../src/registry/steps/announce.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
+import { announce } from "../../../src/store/registry/steps/announce.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";
 import { command, type Ended } from "../command.ts";

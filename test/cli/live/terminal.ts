@@ -4,7 +4,7 @@ import { builtProgram } from "../../harness/built-program.ts";
 import { until } from "../../harness/until.ts";
 
 const PTY = fileURLToPath(new URL("in_terminal.py", import.meta.url));
-const CLI = new URL("../../../src/entries/cli.ts", import.meta.url);
+const CLI = new URL("../../../src/command/cli.ts", import.meta.url);
 
 /** A screen of characters, which knows the sequences that the command uses and throws for any other. */
 class Grid {

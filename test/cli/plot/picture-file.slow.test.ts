@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeWhole } from "../../../src/cli/plot/whole-file.ts";
+import { writeWhole } from "../../../src/command/plot/whole-file.ts";
 import { DEMO_LATENCY } from "../../data/folders.ts";
 import { builtProgram } from "../../harness/built-program.ts";
 import { command, pageOf } from "../command.ts";
@@ -71,7 +71,7 @@ test("a folder in place of the file, and a file in place of the folder", async (
 test("without the renderer of PNG, the error names it before the input is opened, and other forms work", async () => {
   // Beside this copy there is no node_modules.
   const copy = join(folder, "oriel.mjs");
-  copyFileSync(builtProgram(new URL("../../../src/entries/cli.ts", import.meta.url)), copy);
+  copyFileSync(builtProgram(new URL("../../../src/command/cli.ts", import.meta.url)), copy);
   const run = (...args: string[]) => spawnSync(process.execPath, [copy, "replay", ...args], { encoding: "utf8" });
   const png = run("/no/such/file.csv", "--plot", join(folder, "x.png"));
   expect(png.status).toBe(2);
@@ -89,7 +89,7 @@ test("a run that fails leaves the old picture", async () => {
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)("a run that %s ends leaves the old picture", async (signal) => {
-  const cli = builtProgram(new URL("../../../src/entries/cli.ts", import.meta.url));
+  const cli = builtProgram(new URL("../../../src/command/cli.ts", import.meta.url));
   const child = spawn(process.execPath, [cli, "replay", "-", "--span", "1s", "--plot", old]);
   const closed = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
   Readable.from(["time,value\n", ...Array.from({ length: 100 }, (_, i) => `${1394163660 + i},${i}\n`)]).pipe(

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { unitNamed } from "../../../src/cli/plot/axes/units.ts";
-import { drawPicture } from "../../../src/cli/plot/drawing/picture.ts";
-import type { PictureSpec } from "../../../src/cli/plot/drawing/picture-spec.ts";
-import { PlotPoints } from "../../../src/cli/plot/plot-points.ts";
-import { pngOf } from "../../../src/cli/plot/png.ts";
-import type { Row } from "../../../src/cli/row.ts";
+import { unitNamed } from "../../../src/command/plot/axes/units.ts";
+import { drawPicture } from "../../../src/command/plot/drawing/picture.ts";
+import type { PictureSpec } from "../../../src/command/plot/drawing/picture-spec.ts";
+import { PlotPoints } from "../../../src/command/plot/plot-points.ts";
+import { pngOf } from "../../../src/command/plot/png.ts";
+import type { Row } from "../../../src/command/row.ts";
 import { expectReadable, expectWellFormed, pathPoints } from "./svg.ts";
 
 const START_MS = Date.UTC(2026, 2, 14, 15, 9);

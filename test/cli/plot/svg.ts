@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { textWidthPx } from "../../../src/cli/plot/axes/text-width.ts";
+import { textWidthPx } from "../../../src/command/plot/axes/text-width.ts";
 
 /** Every tag is closed by its own, attributes are quoted, nothing raw is left: enough of XML for what we write. */
 export function expectWellFormed(svg: string): void {

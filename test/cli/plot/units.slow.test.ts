@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatValue, unitNamed, unitOfName } from "../../../src/cli/plot/axes/units.ts";
-import { valueAxis } from "../../../src/cli/plot/axes/value-axis.ts";
+import { formatValue, unitNamed, unitOfName } from "../../../src/command/plot/axes/units.ts";
+import { valueAxis } from "../../../src/command/plot/axes/value-axis.ts";
 
 test.each([
   ["ms", 1200, "1.2 s"],

@@ -1,4 +1,4 @@
-import { writeWhole } from "../../../src/cli/plot/whole-file.ts";
+import { writeWhole } from "../../../src/command/plot/whole-file.ts";
 
 // node write-large.mjs <file> <bytes>: writes a file of that size whole, and prints the code of the error if that fails.
 const [file = "", bytes = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Reading } from "../../../src/cli/formats/reading.ts";
+import type { Reading } from "../../../src/command/formats/reading.ts";
 import { bruteForceReplay, type ReplayLaw } from "../brute-force.ts";
 import { command } from "../command.ts";
 import { expectRows } from "../expect-rows.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "../../../src/counter/format/bounds.ts";
-import { readField, valuesText } from "../../../src/counter/format/field.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "../../../src/counters/counter/format/bounds.ts";
+import { readField, valuesText } from "../../../src/counters/counter/format/field.ts";
 import { packStrings, unpackStrings } from "../../../src/store/message-pack.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

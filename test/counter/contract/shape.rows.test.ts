@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters, placeOf } from "../../../src/counter/counters.ts";
-import type { CountersOptions } from "../../../src/counter/options.ts";
-import { look } from "../../../src/counter/steps/look.ts";
-import { setAside } from "../../../src/counter/steps/set-aside.ts";
-import { shape } from "../../../src/counter/steps/shape.ts";
-import { CountersDoctor } from "../../../src/drain/doctor.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import { Counters, placeOf } from "../../../src/counters/counter/counters.ts";
+import type { CountersOptions } from "../../../src/counters/counter/options.ts";
+import { look } from "../../../src/counters/counter/steps/look.ts";
+import { setAside } from "../../../src/counters/counter/steps/set-aside.ts";
+import { shape } from "../../../src/counters/counter/steps/shape.ts";
+import { CountersDoctor } from "../../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
 import { type MatrixStore, overMatrix } from "../../matrix/open.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
 import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { Random } from "../../simulator/world/random.ts";
 

@@ -1,5 +1,5 @@
-import type { CounterShape, RowsQuery } from "../../../src/counter/table.ts";
-import type { DrainBatch, Sink } from "../../../src/drain/sql/sink.ts";
+import type { CounterShape, RowsQuery } from "../../../src/counters/counter/table.ts";
+import type { DrainBatch, Sink } from "../../../src/counters/drain/sql/sink.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
 
 /** A table with columns for all dimensions that a counter gets in time, empty where a program does not know them. */

@@ -1,5 +1,5 @@
 // A process of its own: counts until it is killed; prints "+ id" before and "= id" after each acknowledgement.
-import { Counters } from "../../../src/counter/counters.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 
 const [url = "", name = ""] = process.argv.slice(2);

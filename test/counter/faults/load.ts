@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { BucketName } from "../../../src/counter/buckets.ts";
-import type { Counters } from "../../../src/counter/counters.ts";
-import type { CountTable } from "../../../src/counter/table.ts";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import type { BucketName } from "../../../src/counters/counter/buckets.ts";
+import type { Counters } from "../../../src/counters/counter/counters.ts";
+import type { CountTable } from "../../../src/counters/counter/table.ts";
 
 const ROWS = 60;
 /** Three minutes of three hours and two days. */

@@ -1,8 +1,8 @@
-import { layoutText, shardKeys } from "../../../src/counter/format/layout.ts";
-import { readShard } from "../../../src/counter/read-shard.ts";
-import { acknowledge } from "../../../src/counter/steps/acknowledge.ts";
-import { freeze } from "../../../src/counter/steps/freeze.ts";
-import { sweep } from "../../../src/counter/steps/sweep.ts";
+import { layoutText, shardKeys } from "../../../src/counters/counter/format/layout.ts";
+import { readShard } from "../../../src/counters/counter/read-shard.ts";
+import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
+import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
+import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Table } from "../simulator/table.ts";
 import { DIMENSIONS } from "./load.ts";

@@ -1,6 +1,6 @@
 import { Cluster } from "ioredis";
 import { expect, test } from "vitest";
-import { shardKeys } from "../../../src/counter/format/layout.ts";
+import { shardKeys } from "../../../src/counters/counter/format/layout.ts";
 import { slotOf } from "../../../src/store/slot.ts";
 import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";

@@ -1,5 +1,5 @@
-import { Counters } from "../../../src/counter/counters.ts";
-import type { CountersOptions } from "../../../src/counter/options.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import type { CountersOptions } from "../../../src/counters/counter/options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";

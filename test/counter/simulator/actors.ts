@@ -1,5 +1,5 @@
-import type { Counters } from "../../../src/counter/counters.ts";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import type { Counters } from "../../../src/counters/counter/counters.ts";
 import { type Event, valuesFor } from "./books.ts";
 import type { Actor, Stage } from "./stage.ts";
 

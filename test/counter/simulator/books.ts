@@ -1,5 +1,5 @@
-import type { Counters } from "../../../src/counter/counters.ts";
-import { shardOf } from "../../../src/counter/format/layout.ts";
+import type { Counters } from "../../../src/counters/counter/counters.ts";
+import { shardOf } from "../../../src/counters/counter/format/layout.ts";
 
 /** One event, or several equal ones, and the outcome of its call. */
 export interface Sent {

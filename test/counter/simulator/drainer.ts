@@ -1,8 +1,8 @@
-import { readShard, type ShardCounts } from "../../../src/counter/read-shard.ts";
-import { acknowledge } from "../../../src/counter/steps/acknowledge.ts";
-import { freeze } from "../../../src/counter/steps/freeze.ts";
-import { sweep } from "../../../src/counter/steps/sweep.ts";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import { readShard, type ShardCounts } from "../../../src/counters/counter/read-shard.ts";
+import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
+import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
+import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
 import type { Actor, Stage } from "./stage.ts";
 
 const FORGOTTEN_AFTER_MS = 3_600_000;

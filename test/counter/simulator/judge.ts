@@ -1,5 +1,5 @@
-import type { Shard } from "../../../src/counter/steps/shard.ts";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import type { Shard } from "../../../src/counters/counter/steps/shard.ts";
 import { shardOfRow, withoutColour, wrongCount } from "./books.ts";
 import type { Actor, Stage } from "./stage.ts";
 

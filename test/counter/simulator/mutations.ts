@@ -1,7 +1,7 @@
-import { Producer } from "../../../src/counter/cells/producer.ts";
-import { UnconfirmedBatches } from "../../../src/counter/cells/unconfirmed-batches.ts";
-import type { failoverTimes } from "../../../src/counter/format/constants.ts";
-import type { Shard } from "../../../src/counter/steps/shard.ts";
+import { Producer } from "../../../src/counters/counter/cells/producer.ts";
+import { UnconfirmedBatches } from "../../../src/counters/counter/cells/unconfirmed-batches.ts";
+import type { failoverTimes } from "../../../src/counters/counter/format/constants.ts";
+import type { Shard } from "../../../src/counters/counter/steps/shard.ts";
 import type { Keyspace } from "../../../src/store/contract.ts";
 import { CALM } from "../../simulator/world/network.ts";
 import type { Plan } from "./plan.ts";

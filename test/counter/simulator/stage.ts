@@ -1,6 +1,6 @@
-import { Counters } from "../../../src/counter/counters.ts";
-import { layoutText, shardKeys } from "../../../src/counter/format/layout.ts";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { layoutText, shardKeys } from "../../../src/counters/counter/format/layout.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import { Network } from "../../simulator/world/network.ts";
 import { SimProcess } from "../../simulator/world/process.ts";

@@ -1,5 +1,5 @@
-import { CounterRow } from "../../../src/counter/row.ts";
-import type { CounterShape, CountTable } from "../../../src/counter/table.ts";
+import { CounterRow } from "../../../src/counters/counter/row.ts";
+import type { CounterShape, CountTable } from "../../../src/counters/counter/table.ts";
 import { withoutColour } from "./books.ts";
 
 interface Applied {

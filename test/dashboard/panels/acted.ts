@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import type { DashboardOptions } from "../../../src/dashboard/options.ts";
 import {
   Breaker,
   Counters,
@@ -10,6 +9,7 @@ import {
   Lock,
   slidingWindow,
 } from "../../../src/entries/index.ts";
+import type { DashboardOptions } from "../../../src/operate/dashboard/options.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
 import { atEnd } from "../../harness/ends.ts";

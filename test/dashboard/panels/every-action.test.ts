@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { dashboard } from "../../../src/dashboard/dashboard.ts";
-import { KINDS } from "../../../src/dashboard/kinds/kinds.ts";
-import type { AuditEntry } from "../../../src/dashboard/protocol.ts";
+import { dashboard } from "../../../src/operate/dashboard/dashboard.ts";
+import { KINDS } from "../../../src/operate/dashboard/kinds/kinds.ts";
+import type { AuditEntry } from "../../../src/operate/dashboard/protocol.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { act, openPageOf } from "../acting.ts";

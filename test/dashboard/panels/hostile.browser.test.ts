@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { actionsKeyOf } from "../../../src/dashboard/actions.ts";
 import {
   Breaker,
   Counters,
@@ -9,7 +8,8 @@ import {
   recordHistory,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { actions } from "../../../src/history/steps/actions.ts";
+import { actionsKeyOf } from "../../../src/operate/dashboard/actions.ts";
+import { actions } from "../../../src/operate/history/steps/actions.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage } from "../page.ts";

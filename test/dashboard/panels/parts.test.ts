@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { dashboard } from "../../../src/dashboard/dashboard.ts";
-import type { DashboardOptions } from "../../../src/dashboard/options.ts";
-import type { CountersPart, FleetPart, QueueMessage, SemaphorePart } from "../../../src/dashboard/parts.ts";
 import { Counters, DelayQueue, DrainService, FleetMetrics, Lock } from "../../../src/entries/index.ts";
 import { MultiSemaphore } from "../../../src/entries/structures/semaphore.ts";
 import { version } from "../../../src/generated/version.ts";
+import { dashboard } from "../../../src/operate/dashboard/dashboard.ts";
+import type { DashboardOptions } from "../../../src/operate/dashboard/options.ts";
+import type { CountersPart, FleetPart, QueueMessage, SemaphorePart } from "../../../src/operate/dashboard/parts.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
 import { TableSink } from "../../fuzz/table-sink.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";

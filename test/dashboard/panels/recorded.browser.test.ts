@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Breaker, DelayQueue, Lock, recordHistory, Series } from "../../../src/entries/index.ts";
-import { timingSeries } from "../../../src/history/names.ts";
+import { timingSeries } from "../../../src/operate/history/names.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Lock, Series } from "../../../src/entries/index.ts";
-import { readRegistry } from "../../../src/registry/read-registry.ts";
+import { readRegistry } from "../../../src/store/registry/read-registry.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage } from "../page.ts";

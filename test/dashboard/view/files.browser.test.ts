@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { Distribution, SeriesView } from "../../../src/dashboard/protocol.ts";
 import { DelayQueue, Limiter, recordHistory, slidingWindow } from "../../../src/entries/index.ts";
+import type { Distribution, SeriesView } from "../../../src/operate/dashboard/protocol.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";

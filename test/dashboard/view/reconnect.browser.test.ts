@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { dashboard } from "../../../src/dashboard/dashboard.ts";
 import { Series } from "../../../src/entries/index.ts";
+import { dashboard } from "../../../src/operate/dashboard/dashboard.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage } from "../page.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
 import { CountersDoctor, DrainService, memoryStore, type OrielError } from "../../../src/entries/index.ts";
 import { mysqlSink, postgresSink, type Sink, sqliteSink } from "../../../src/entries/sql.ts";
 import { freePort } from "../../harness/servers/redis-server.ts";

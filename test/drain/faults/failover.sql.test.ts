@@ -1,6 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
 import type { Sink } from "../../../src/entries/sql.ts";
 import { DIMENSIONS, Load } from "../../counter/faults/load.ts";
 import { open, SHARDS } from "../../counter/faults/stage.ts";

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
-import type { Counters } from "../../../src/counter/counters.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
-import type { DrainOptions } from "../../../src/drain/options.ts";
+import type { Counters } from "../../../src/counters/counter/counters.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
+import type { DrainOptions } from "../../../src/counters/drain/options.ts";
 import { postgresSink } from "../../../src/entries/sql.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Load } from "../../counter/faults/load.ts";

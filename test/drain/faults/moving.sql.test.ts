@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { shardKeys } from "../../../src/counter/format/layout.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { shardKeys } from "../../../src/counters/counter/format/layout.ts";
 import { slotOf } from "../../../src/store/slot.ts";
 import { DIMENSIONS, Load } from "../../counter/faults/load.ts";
 import { open, SHARDS } from "../../counter/faults/stage.ts";

@@ -1,11 +1,11 @@
 import { Cluster, Redis } from "ioredis";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
-import type { CycleReport, DrainEvents } from "../../../src/drain/events.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
+import type { CycleReport, DrainEvents } from "../../../src/counters/drain/events.ts";
 import { postgresSink, type Sink } from "../../../src/entries/sql.ts";
-import { Lock } from "../../../src/lock/lock.ts";
+import { Lock } from "../../../src/holds/lock/lock.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type SqlProxy, startSqlProxy } from "../../harness/network/sql-proxy.ts";
 import { type PostgresServer, startPostgres } from "../../harness/servers/postgres.ts";

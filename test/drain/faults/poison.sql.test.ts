@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import type { OrielError } from "../../../src/base/errors.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import { redisStore } from "../../../src/entries/index.ts";
 import type { Sink } from "../../../src/entries/sql.ts";
-import type { OrielError } from "../../../src/errors.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { STAGES, type Stage } from "../stages.ts";

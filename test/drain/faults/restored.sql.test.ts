@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import { Load } from "../../counter/faults/load.ts";
 import { open, SHARDS } from "../../counter/faults/stage.ts";
 import { atEnd } from "../../harness/ends.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import type { Sink } from "../../../src/entries/sql.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { CountersDoctor } from "../../../src/drain/doctor.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { CountersDoctor } from "../../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import { memoryStore } from "../../../src/entries/index.ts";
 import { STAGES } from "../stages.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { CountersDoctor } from "../../../src/drain/doctor.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { CountersDoctor } from "../../../src/counters/drain/doctor.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import { memoryStore } from "../../../src/entries/index.ts";
 import type { Sink } from "../../../src/entries/sql.ts";
-import { OrielError } from "../../../src/errors.ts";
 import { Random } from "../../simulator/world/random.ts";
 import { STAGES, type Stage } from "../stages.ts";
 

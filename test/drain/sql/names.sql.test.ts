@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
-import { DrainService } from "../../../src/drain/drain-service.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
+import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 import { STAGES, type Stage } from "../stages.ts";
 import { asRead, batch, freshShape, row } from "./batches.ts";

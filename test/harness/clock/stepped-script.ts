@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { composeScript, luaFolder } from "../../../scripts/lua/compose-script.mjs";
+import type { Clock } from "../../../src/base/time.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import type { ScriptOf } from "../../../src/store/delivery/delivery.ts";
-import type { Clock } from "../../../src/time.ts";
 
 const textOf = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
 const clockText = textOf("stepped-clock.lua");

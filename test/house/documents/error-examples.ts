@@ -1,3 +1,4 @@
+import { init } from "../../../src/engine/kernel/init.ts";
 import {
   Breaker,
   Counters,
@@ -12,7 +13,6 @@ import {
   slidingWindow,
 } from "../../../src/entries/index.ts";
 import { Semaphore } from "../../../src/entries/structures/semaphore.ts";
-import { init } from "../../../src/kernel/init.ts";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 
 /** Some moment in 2023, so that messages with a time are always the same. */

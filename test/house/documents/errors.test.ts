@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import { CLIENT_REASONS } from "../../../src/store/health/client-reasons.ts";
 import { addReasons, reasonOf } from "../../../src/store/health/reason.ts";
 import { errorOfReply, OUT_OF_MEMORY } from "../../../src/store/refusal.ts";
@@ -27,7 +27,9 @@ const sections = new Map(
 );
 
 test("docs/errors.md has a section for every code, with the same parts", () => {
-  const declared = readFileSync(join(root, "src", "errors.ts"), "utf8").match(/type OrielErrorCode =([^;]+);/)![1]!;
+  const declared = readFileSync(join(root, "src", "base", "errors.ts"), "utf8").match(
+    /type OrielErrorCode =([^;]+);/,
+  )![1]!;
   const codes = declared.match(/[A-Z_]+/g)!;
   expect(codes.length).toBeGreaterThan(10);
   expect([...sections.keys()]).toEqual(codes);
@@ -64,7 +66,7 @@ test("an error names its section", () => {
 
 test("Node prints the address of an uncaught error", () => {
   const program = `
-    import { OrielError } from "./src/errors.ts";
+    import { OrielError } from "./src/base/errors.ts";
     throw new OrielError("LATE", "too old");
   `;
   const args = ["--import", "tsx", "--input-type=module", "-e", program];

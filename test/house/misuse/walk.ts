@@ -1,5 +1,5 @@
+import { OrielError, show } from "../../../src/base/errors.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
-import { OrielError, show } from "../../../src/errors.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import { TRAP, WRONG } from "./values.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { Dedupe } from "../../../src/journal/format/dedupe.ts";
-import { encodeNames, type NamedFrame, SealedNames } from "../../../src/journal/sealed/names.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { Dedupe } from "../../../src/engine/journal/format/dedupe.ts";
+import { encodeNames, type NamedFrame, SealedNames } from "../../../src/engine/journal/sealed/names.ts";
 
 const CREATED_MS = 1e12;
 const u32 = fc.oneof(fc.nat(6), fc.integer({ min: 0xffff_fff8, max: 0xffff_ffff }));

@@ -1,12 +1,12 @@
 // Exact statistics from outlines: answers, requests and bytes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { ChunkSealer } from "../../../src/engine/journal/sealed/sealer.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { wasmBlocks } from "../../../src/engine/kernel/blocks/choose.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../../src/engine/kernel/choose.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
-import { read } from "../../../src/journal/steps/read.ts";
-import { wasmBlocks } from "../../../src/kernel/blocks/choose.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { activeKernel } from "../../../src/kernel/choose.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { countingStore } from "../../harness/counting-store.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

@@ -1,14 +1,14 @@
 // Numbers by rank from the heads of blocks and few groups, against all values sorted.
 import { describe, expect, test } from "vitest";
 import "../../../src/entries/index.ts";
+import { encodeSealed, SEALED_FIXED_BYTES } from "../../../src/engine/journal/sealed/encode-chunk.ts";
+import { ChunkOutline } from "../../../src/engine/journal/sealed/outline.ts";
+import { RankSearch } from "../../../src/engine/journal/sealed/rank-search.ts";
+import { decodeValues } from "../../../src/engine/kernel/blocks/block.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import type { Column } from "../../../src/engine/kernel/contract.ts";
+import { js } from "../../../src/engine/kernel/js/js.ts";
 import * as layout from "../../../src/generated/layouts/journal.ts";
-import { encodeSealed, SEALED_FIXED_BYTES } from "../../../src/journal/sealed/encode-chunk.ts";
-import { ChunkOutline } from "../../../src/journal/sealed/outline.ts";
-import { RankSearch } from "../../../src/journal/sealed/rank-search.ts";
-import { decodeValues } from "../../../src/kernel/blocks/block.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import type { Column } from "../../../src/kernel/contract.ts";
-import { js } from "../../../src/kernel/js/js.ts";
 import { valuesOf } from "../../kernel/blocks/shapes.ts";
 import { randomOf } from "../../kernel/columns.ts";
 import { inOneSlice } from "./in-one-slice.ts";

@@ -1,9 +1,9 @@
 // Closed chunks of random frames, and the events that a reader counts in them, by the definition.
-import type { Known } from "../../../src/journal/format/answer.ts";
-import { type ChunkHeader, HEADER_BYTES, writeHeader } from "../../../src/journal/format/chunk.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../../src/journal/format/frames.ts";
-import type { RawChunk } from "../../../src/journal/sealed/raw-chunk.ts";
+import type { Known } from "../../../src/engine/journal/format/answer.ts";
+import { type ChunkHeader, HEADER_BYTES, writeHeader } from "../../../src/engine/journal/format/chunk.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { encodeFrame } from "../../../src/engine/journal/format/frames.ts";
+import type { RawChunk } from "../../../src/engine/journal/sealed/raw-chunk.ts";
 import { RANDOM_BITS, VALUES, valuesOf } from "../../kernel/blocks/shapes.ts";
 
 export const CREATED_MS = 1_790_000_000_000;

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { HEADER_BYTES, readHeader } from "../../../src/journal/format/chunk.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../../src/journal/format/frames.ts";
-import { SEALED, type Seal, seal } from "../../../src/journal/sealed/steps/seal.ts";
-import { append } from "../../../src/journal/steps/append.ts";
-import { deleteChunk } from "../../../src/journal/steps/delete.ts";
-import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
+import { HEADER_BYTES, readHeader } from "../../../src/engine/journal/format/chunk.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { encodeFrame } from "../../../src/engine/journal/format/frames.ts";
+import { SEALED, type Seal, seal } from "../../../src/engine/journal/sealed/steps/seal.ts";
+import { append } from "../../../src/engine/journal/steps/append.ts";
+import { deleteChunk } from "../../../src/engine/journal/steps/delete.ts";
+import { closedKey, rotate } from "../../../src/engine/journal/steps/rotate.ts";
 import { runs, seen } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JournalAnswer, Known } from "../../../src/journal/format/answer.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { encodeFrame, noParts, readFrame } from "../../../src/journal/format/frames.ts";
-import { append } from "../../../src/journal/steps/append.ts";
-import { read } from "../../../src/journal/steps/read.ts";
+import type { JournalAnswer, Known } from "../../../src/engine/journal/format/answer.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { encodeFrame, noParts, readFrame } from "../../../src/engine/journal/format/frames.ts";
+import { append } from "../../../src/engine/journal/steps/append.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { runs } from "../../harness/runs.ts";

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JournalAnswer, Known } from "../../../src/journal/format/answer.ts";
-import type { Lookback } from "../../../src/journal/format/closed-chunks.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { encodeFrame } from "../../../src/journal/format/frames.ts";
-import { appendAndReadOutlines } from "../../../src/journal/sealed/steps/read-outlines.ts";
-import { append } from "../../../src/journal/steps/append.ts";
-import { deleteChunk } from "../../../src/journal/steps/delete.ts";
-import { read } from "../../../src/journal/steps/read.ts";
-import { readWindow } from "../../../src/journal/steps/read-window.ts";
-import { record } from "../../../src/journal/steps/record.ts";
-import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
+import type { JournalAnswer, Known } from "../../../src/engine/journal/format/answer.ts";
+import type { Lookback } from "../../../src/engine/journal/format/closed-chunks.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { encodeFrame } from "../../../src/engine/journal/format/frames.ts";
+import { appendAndReadOutlines } from "../../../src/engine/journal/sealed/steps/read-outlines.ts";
+import { append } from "../../../src/engine/journal/steps/append.ts";
+import { deleteChunk } from "../../../src/engine/journal/steps/delete.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { readWindow } from "../../../src/engine/journal/steps/read-window.ts";
+import { record } from "../../../src/engine/journal/steps/record.ts";
+import { closedKey, rotate } from "../../../src/engine/journal/steps/rotate.ts";
 import { runs } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 

@@ -2,7 +2,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { randomOf } from "../../kernel/columns.ts";

@@ -2,9 +2,9 @@
 import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { composeFunction, luaFolder } from "../../../scripts/lua/compose-script.mjs";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { rotate } from "../../../src/engine/journal/steps/rotate.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
-import { read } from "../../../src/journal/steps/read.ts";
-import { rotate } from "../../../src/journal/steps/rotate.ts";
 import { slotOf } from "../../../src/store/slot.ts";
 import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";

@@ -2,7 +2,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { runs } from "../../harness/runs.ts";
 import { seeds } from "../../harness/seeds.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

@@ -1,8 +1,7 @@
 // Blocks of random events: each codec restores every bit, both write the same bytes, and each part can be read alone.
 // ORIEL_BLOCKS_SEED: which events.
 import { describe, expect, test } from "vitest";
-import { OrielError } from "../../../src/errors.ts";
-import { GROUP, MAX_IN_BLOCK } from "../../../src/generated/layouts/block.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import {
   decodeGroups,
   decodeValues,
@@ -10,15 +9,16 @@ import {
   exceptionsOf,
   outlineOf,
   partsOf,
-} from "../../../src/kernel/blocks/block.ts";
-import type { BlockParts } from "../../../src/kernel/blocks/contract.ts";
-import { readHead } from "../../../src/kernel/blocks/head.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
-import { readTotals } from "../../../src/kernel/blocks/totals.ts";
-import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
-import type { Column } from "../../../src/kernel/contract.ts";
-import { js } from "../../../src/kernel/js/js.ts";
+} from "../../../src/engine/kernel/blocks/block.ts";
+import type { BlockParts } from "../../../src/engine/kernel/blocks/contract.ts";
+import { readHead } from "../../../src/engine/kernel/blocks/head.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { decodeTimes } from "../../../src/engine/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/engine/kernel/blocks/totals.ts";
+import { wasmCodec } from "../../../src/engine/kernel/blocks/wasm-codec.ts";
+import type { Column } from "../../../src/engine/kernel/contract.ts";
+import { js } from "../../../src/engine/kernel/js/js.ts";
+import { GROUP, MAX_IN_BLOCK } from "../../../src/generated/layouts/block.ts";
 import { randomOf, TYPES } from "../columns.ts";
 import { hexOf, orderedBits, RANDOM_BITS, TIMES, timesOf, VALUES, valuesOf } from "./shapes.ts";
 

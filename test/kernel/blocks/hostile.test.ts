@@ -1,16 +1,22 @@
 // Damaged blocks: each gives one clear error or values, never another exception, and the same from both codecs.
 // ORIEL_BLOCKS_SEED: which blocks.
 import { expect, test } from "vitest";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import {
+  decodeGroups,
+  decodeValues,
+  encodeBlock,
+  outlineOf,
+  partsOf,
+} from "../../../src/engine/kernel/blocks/block.ts";
+import type { BlockCodec } from "../../../src/engine/kernel/blocks/contract.ts";
+import { readHead } from "../../../src/engine/kernel/blocks/head.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { decodeTimes } from "../../../src/engine/kernel/blocks/times.ts";
+import { readTotals } from "../../../src/engine/kernel/blocks/totals.ts";
+import { wasmCodec } from "../../../src/engine/kernel/blocks/wasm-codec.ts";
+import { js } from "../../../src/engine/kernel/js/js.ts";
 import { BLOCK_BYTES } from "../../../src/generated/layouts/block.ts";
-import { decodeGroups, decodeValues, encodeBlock, outlineOf, partsOf } from "../../../src/kernel/blocks/block.ts";
-import type { BlockCodec } from "../../../src/kernel/blocks/contract.ts";
-import { readHead } from "../../../src/kernel/blocks/head.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { decodeTimes } from "../../../src/kernel/blocks/times.ts";
-import { readTotals } from "../../../src/kernel/blocks/totals.ts";
-import { wasmCodec } from "../../../src/kernel/blocks/wasm-codec.ts";
-import { js } from "../../../src/kernel/js/js.ts";
 import { randomOf, TYPES } from "../columns.ts";
 import { hexOf, RANDOM_BITS, TIMES, timesOf, VALUES, valuesOf } from "./shapes.ts";
 

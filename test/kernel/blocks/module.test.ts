@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import asc from "assemblyscript/asc";
 import { expect, test } from "vitest";
+import { bytesOf, instantiate } from "../../../src/engine/kernel/wasm/wasm-exports.ts";
 import { wasmBase64 } from "../../../src/generated/blocks.ts";
-import { bytesOf, instantiate } from "../../../src/kernel/wasm/wasm-exports.ts";
 
 const ARITY = {
   prepare: 0,

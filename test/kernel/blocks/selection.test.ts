@@ -1,11 +1,11 @@
 // Exact percentiles of many blocks from their heads and about one group of each: the bytes that a reader needs.
 import { expect, test } from "vitest";
+import { decodeGroups, encodeBlock, outlineOf } from "../../../src/engine/kernel/blocks/block.ts";
+import type { BlockParts, Outline } from "../../../src/engine/kernel/blocks/contract.ts";
+import { readHead } from "../../../src/engine/kernel/blocks/head.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { js } from "../../../src/engine/kernel/js/js.ts";
 import { GROUP, MAX_IN_BLOCK } from "../../../src/generated/layouts/block.ts";
-import { decodeGroups, encodeBlock, outlineOf } from "../../../src/kernel/blocks/block.ts";
-import type { BlockParts, Outline } from "../../../src/kernel/blocks/contract.ts";
-import { readHead } from "../../../src/kernel/blocks/head.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { js } from "../../../src/kernel/js/js.ts";
 import { randomOf } from "../columns.ts";
 import { valuesOf } from "./shapes.ts";
 

@@ -1,5 +1,5 @@
 // Values and times of blocks that take every way through the codec.
-import type { Column } from "../../../src/kernel/contract.ts";
+import type { Column } from "../../../src/engine/kernel/contract.ts";
 import type { ColumnType } from "../columns.ts";
 
 type Random = () => number;

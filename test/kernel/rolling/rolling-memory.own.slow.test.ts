@@ -1,8 +1,8 @@
 // The rolling kernels write nothing outside their regions, whatever the values and windows.
 import { expect, test } from "vitest";
+import { bytesOf, instantiate, type WasmExports } from "../../../src/engine/kernel/wasm/wasm-exports.ts";
 import { wasmBase64 as scalarBase64 } from "../../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../../src/generated/kernels.simd.ts";
-import { bytesOf, instantiate, type WasmExports } from "../../../src/kernel/wasm/wasm-exports.ts";
 import { randomOf, SHAPES } from "../columns.ts";
 
 /** Regions one after the other with 64 bytes between them, which hold the pattern as all else does. */

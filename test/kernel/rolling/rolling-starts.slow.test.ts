@@ -1,10 +1,10 @@
 // Where windows begin: every form against the definition, whatever the times and however many are looked at together.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Kernel, Times, Windows } from "../../../src/engine/kernel/contract.ts";
+import { bytesOf, instantiate } from "../../../src/engine/kernel/wasm/wasm-exports.ts";
 import { wasmBase64 as scalarBase64 } from "../../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../../src/generated/kernels.simd.ts";
-import type { Kernel, Times, Windows } from "../../../src/kernel/contract.ts";
-import { bytesOf, instantiate } from "../../../src/kernel/wasm/wasm-exports.ts";
 import { BUILDS } from "../builds.ts";
 import { randomOf } from "../columns.ts";
 

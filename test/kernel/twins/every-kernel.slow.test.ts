@@ -1,6 +1,6 @@
 // Every build, every kernel, every length and shape, both types: against brute force, between guard bytes.
 import { describe, expect, test } from "vitest";
-import type { Column, Kernel } from "../../../src/kernel/contract.ts";
+import type { Column, Kernel } from "../../../src/engine/kernel/contract.ts";
 import { BUILDS } from "../builds.ts";
 import { bytesOf, type ColumnType, guarded, LENGTHS, randomOf, SHAPES, TYPES } from "../columns.ts";
 import { exactMoments, inOrder, numpySum, sumError } from "../oracle.ts";

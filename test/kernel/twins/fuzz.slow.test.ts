@@ -3,8 +3,8 @@
 // ORIEL_FUZZ_FRAMES: how many frames (default 100 000). ORIEL_FUZZ_SEED: which.
 import { createHash } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
+import { OrielError } from "../../../src/base/errors.ts";
 import { forceKernel, kernel } from "../../../src/entries/kernel.ts";
-import { OrielError } from "../../../src/errors.ts";
 import { randomOf } from "../columns.ts";
 
 const FRAMES = Number(process.env.ORIEL_FUZZ_FRAMES ?? 100_000);

@@ -1,8 +1,8 @@
 // Arguments that no caller means: every one is answered or refused with an OrielError, and none disturbs the next call.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OrielError } from "../../../src/base/errors.ts";
+import { LocalSeries } from "../../../src/engine/stats/local-series.ts";
 import { forceKernel, kernel, rollingPercentile } from "../../../src/entries/kernel.ts";
-import { OrielError } from "../../../src/errors.ts";
-import { LocalSeries } from "../../../src/stats/local-series.ts";
 import { BUILDS } from "../builds.ts";
 
 /** An array whose buffer went to somebody else. */

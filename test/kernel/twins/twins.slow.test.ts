@@ -1,7 +1,7 @@
 // The three forms against each other on random columns: every answer equal, bit for bit.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Column, Kernel } from "../../../src/kernel/contract.ts";
+import type { Column, Kernel } from "../../../src/engine/kernel/contract.ts";
 import { BUILDS } from "../builds.ts";
 import { bytesOf, TYPES } from "../columns.ts";
 

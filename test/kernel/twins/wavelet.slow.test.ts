@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Wavelet } from "../../../src/kernel/contract.ts";
+import type { Wavelet } from "../../../src/engine/kernel/contract.ts";
 import { uniformOf } from "../../stats/random.ts";
 import { BUILDS } from "../builds.ts";
 
@@ -17,7 +17,7 @@ const shapes: Record<string, Draw> = {
   special: (u) => [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, -0, 1e-45][Math.floor(u() * 6)]!,
 };
 
-/** A piece at `address`, as src/stats/wavelet/pieces.ts makes it. Returns the address after it. */
+/** A piece at `address`, as src/engine/stats/wavelet/pieces.ts makes it. Returns the address after it. */
 function addPiece(wavelet: Wavelet, values: Float32Array, address: number, keys: number): number {
   const bytes = 12 * (Math.floor(values.length / 64) + 1);
   wavelet.reserve(Math.max(address + 144 + 32 * bytes, keys + 8 * values.length));

@@ -2,7 +2,7 @@ import type { Answer, Law, Terms, Verb } from "./oracle-law.ts";
 import { Concurrency, Leaky } from "./oracle-levels.ts";
 import { Fixed, Sliding } from "./oracle-windows.ts";
 
-/** One policy of one id, by its definition alone: src/limiter/policies.ts. Shares no code with what it tests. */
+/** One policy of one id, by its definition alone: src/limits/limiter/policies.ts. Shares no code with what it tests. */
 export class Oracle {
   readonly #law: Law;
 

@@ -1,10 +1,10 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { KIND, MODE } from "../../../src/generated/layouts/limiter.ts";
-import { Limiter } from "../../../src/limiter/limiter.ts";
-import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../../src/limiter/policies.ts";
-import { decideFor } from "../../../src/limiter/steps/decide.ts";
-import type { Rule } from "../../../src/limiter/steps/rule.ts";
+import { Limiter } from "../../../src/limits/limiter/limiter.ts";
+import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../../src/limits/limiter/policies.ts";
+import { decideFor } from "../../../src/limits/limiter/steps/decide.ts";
+import type { Rule } from "../../../src/limits/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
 describe.each([

@@ -1,5 +1,5 @@
+import { OrielError } from "../../../src/base/errors.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
-import { OrielError } from "../../../src/errors.ts";
 import type { Store } from "../../../src/store/contract.ts";
 
 /** A store in memory that is out of reach while `isStoreFailure`: nothing is done then. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { concurrency, fixedWindow, Limiter, localDecisions, OrielError } from "../../../src/entries/index.ts";
-import type { LimiterOptions } from "../../../src/limiter/options.ts";
+import type { LimiterOptions } from "../../../src/limits/limiter/options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
 import { type AwayStore, awayStore } from "./away-store.ts";

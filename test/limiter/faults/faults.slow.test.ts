@@ -10,7 +10,7 @@ import {
   redisStore,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import type { LimiterOptions } from "../../../src/limiter/options.ts";
+import type { LimiterOptions } from "../../../src/limits/limiter/options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Lock, type LockOptions, type OrielError } from "../../../src/entries/index.ts";
-import { lockKeyOf } from "../../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
 import type { OpenStore } from "./stores.ts";
 import { operatorSuite } from "./suite-operators.ts";
 import { setSuite } from "./suite-sets.ts";

@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Breaker, Lock, OrielError, type Store } from "../../../src/entries/index.ts";
-import { take } from "../../../src/hold/steps/steps.ts";
-import { lockKeyOf } from "../../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
+import { take } from "../../../src/holds/steps/steps.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { Random } from "../../simulator/world/random.ts";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
-import { lockKeyOf } from "../../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { slotOf } from "../../../src/store/slot.ts";

@@ -1,4 +1,4 @@
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import type { Operation, Store } from "../../../src/store/contract.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import type { Random } from "../../simulator/world/random.ts";

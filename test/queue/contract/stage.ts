@@ -9,8 +9,8 @@ import {
 } from "../../../src/entries/index.ts";
 import { layoutText, timesKeys } from "../../../src/queue/format/layout.ts";
 import { counts } from "../../../src/queue/steps/counts.ts";
-import { announce } from "../../../src/registry/steps/announce.ts";
 import type { Store } from "../../../src/store/contract.ts";
+import { announce } from "../../../src/store/registry/steps/announce.ts";
 import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { SteppedTimers } from "./stepped-timers.ts";
 

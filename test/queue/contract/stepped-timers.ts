@@ -1,4 +1,4 @@
-import type { Timers } from "../../../src/async/timers.ts";
+import type { Timers } from "../../../src/base/async/timers.ts";
 
 interface Timer {
   atMs: number;

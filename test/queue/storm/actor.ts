@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { OrielError } from "../../../src/errors.ts";
+import type { OrielError } from "../../../src/base/errors.ts";
 import { DelayQueue } from "../../../src/queue/delay-queue.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";

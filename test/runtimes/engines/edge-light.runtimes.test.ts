@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EdgeVM } from "@edge-runtime/vm";
 import type { Plugin } from "esbuild";
 import { expect, test } from "vitest";
-import { compile } from "../../../src/kernel/wasm/wasm-exports.ts";
+import { compile } from "../../../src/engine/kernel/wasm/wasm-exports.ts";
 import { bundled } from "../bundles/bundle.ts";
 import { type Entry, KEEP, mainOf } from "../bundles/mains.ts";
 import { consumer } from "../consumer.ts";

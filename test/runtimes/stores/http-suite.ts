@@ -1,6 +1,6 @@
 // The store's suite over HTTP, to be bundled for another runtime: standards only, no Buffer.
 
-import { bytesOfBase64 } from "../../../src/base64.ts";
+import { bytesOfBase64 } from "../../../src/base/base64.ts";
 import { httpStore } from "../../../src/store/http/http.ts";
 import { onServers, type Raw } from "../../store/contract/on-servers.ts";
 import { storeSuite } from "../../store/contract/suite.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Lock, OrielError } from "../../../src/entries/index.ts";
 import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
-import { type HeldLock, stopWatchdog } from "../../../src/hold/held.ts";
+import { type HeldLock, stopWatchdog } from "../../../src/holds/held.ts";
 import type { Store } from "../../../src/store/contract.ts";
 
 /** redis-semaphore's options, with its defaults. `retryInterval` matters only if the attempts are limited. */

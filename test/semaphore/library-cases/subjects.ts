@@ -1,9 +1,9 @@
 import type { Redis } from "ioredis";
 import { expect } from "vitest";
-import { type Looked, look, take } from "../../../src/hold/steps/steps.ts";
-import { newToken } from "../../../src/hold/waiters.ts";
-import { lockKeyOf } from "../../../src/lock/lock-state.ts";
-import { semaphoreKeyOf } from "../../../src/semaphore/permits-in-use.ts";
+import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
+import { semaphoreKeyOf } from "../../../src/holds/semaphore/permits-in-use.ts";
+import { type Looked, look, take } from "../../../src/holds/steps/steps.ts";
+import { newToken } from "../../../src/holds/waiters.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
 import { type LibraryLock, library, type ShimOptions } from "./shim.ts";

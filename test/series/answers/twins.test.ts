@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ask } from "../../../src/series/answers/ask.ts";
-import { publish } from "../../../src/series/answers/publish.ts";
+import { ask } from "../../../src/engine/series/answers/ask.ts";
+import { publish } from "../../../src/engine/series/answers/publish.ts";
 import {
   type Call,
   expectAlikeExpiries,

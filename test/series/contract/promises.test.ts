@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { JournalAnswer } from "../../../src/engine/journal/format/answer.ts";
 import { LocalSeries, OrielError, Series } from "../../../src/entries/index.ts";
-import type { JournalAnswer } from "../../../src/journal/format/answer.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { isWrite, type Run, storeWith } from "./changed-store.ts";
 import { START_MS } from "./stores.ts";

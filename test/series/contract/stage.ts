@@ -1,8 +1,8 @@
 import { expect } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import type { SeriesOptions } from "../../../src/engine/series/series-options.ts";
+import type { StatsOptions } from "../../../src/engine/stats/window-query.ts";
 import { OrielError, type OrielErrorCode, Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import type { SeriesOptions } from "../../../src/series/series-options.ts";
-import type { StatsOptions } from "../../../src/stats/window-query.ts";
 import { type Event, expectAlike, expectStats, inside } from "../../stats/oracle.ts";
 import type { OpenStore } from "./stores.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { METHODS } from "../../../src/engine/kernel/percentile/percentile.ts";
 import { Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { METHODS } from "../../../src/kernel/percentile/percentile.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
 import { expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 

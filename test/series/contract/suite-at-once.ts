@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { METHODS } from "../../../src/engine/kernel/percentile/percentile.ts";
 import { Series } from "../../../src/entries/index.ts";
-import { METHODS } from "../../../src/kernel/percentile/percentile.ts";
 import { lateStore } from "../../harness/late-store.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
 import { NAME, type Stage } from "./stage.ts";

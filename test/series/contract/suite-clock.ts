@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chunkMsOf } from "../../../src/journal/format/chunk.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
+import { chunkMsOf } from "../../../src/engine/journal/format/chunk.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { expectError, expectExpiries, NAME, type Stage } from "./stage.ts";
 
 /** Windows that slide, chunks that close and expire, event time and clocks that step. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import type { SeriesOptions } from "../../../src/engine/series/series-options.ts";
 import { Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import type { SeriesOptions } from "../../../src/series/series-options.ts";
 import { repeatableStore } from "../../harness/repeatable-store.ts";
 import { expectGuardOnly, NAME, type Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
 import { expectError, NAME, type Stage } from "./stage.ts";
 
 /** Refusals of a series. A refusal changes nothing. */

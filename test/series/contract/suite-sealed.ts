@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { ChunkSealer, type SealOutcome } from "../../../src/journal/sealed/sealer.ts";
-import { read } from "../../../src/journal/steps/read.ts";
-import { wasmBlocks } from "../../../src/kernel/blocks/choose.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { activeKernel } from "../../../src/kernel/choose.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { ChunkSealer, type SealOutcome } from "../../../src/engine/journal/sealed/sealer.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { wasmBlocks } from "../../../src/engine/kernel/blocks/choose.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../../src/engine/kernel/choose.ts";
 import { expectError, expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 
 /** Chunks that are sealed while series are written and read. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, vi } from "vitest";
+import { packing } from "../../../src/engine/stats/segments/segment.ts";
 import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
-import { packing } from "../../../src/stats/segments/segment.ts";
 import { type Stage, stageOn } from "./stage.ts";
 import type { OpenStore } from "./stores.ts";
 import { answersSuite } from "./suite-answers.ts";

@@ -1,7 +1,7 @@
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closedKey } from "../../../src/engine/journal/steps/rotate.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
-import { closedKey } from "../../../src/journal/steps/rotate.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
 import { slotOf } from "../../../src/store/slot.ts";
 import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";

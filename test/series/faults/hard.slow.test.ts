@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { constants } from "../../../src/journal/format/constants.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { Pair } from "../pair.ts";
 
 const INF = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { Cluster } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { SeriesOptions } from "../../../src/engine/series/series-options.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
-import type { SeriesOptions } from "../../../src/series/series-options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type Child, startChild } from "../../harness/child.ts";
 import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";

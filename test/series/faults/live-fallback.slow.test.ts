@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LIVE_LIMITS, type LocalPercentileOptions } from "../../../src/stats/live/percentile-queries.ts";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../../src/engine/stats/live/percentile-queries.ts";
 import { RETENTION_MS, Watched } from "../../stats/watched.ts";
 
 describe("a live percentile falls back to stats", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { SeriesOptions } from "../../../src/engine/series/series-options.ts";
 import { OrielError, Series } from "../../../src/entries/index.ts";
-import type { SeriesOptions } from "../../../src/series/series-options.ts";
 import { until } from "../../harness/until.ts";
 import { isWrite, storeWith } from "../contract/changed-store.ts";
 import { expectError } from "../contract/stage.ts";

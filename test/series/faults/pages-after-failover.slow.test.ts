@@ -1,8 +1,8 @@
 // A failover between two pages of an open chunk: the first pages are of a past that is lost.
 import { afterAll, expect, test } from "vitest";
+import type { ChunkBytes } from "../../../src/engine/journal/format/chunk-bytes.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { Series } from "../../../src/entries/index.ts";
-import type { ChunkBytes } from "../../../src/journal/format/chunk-bytes.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
 import type { Keyspace, Operation } from "../../../src/store/contract.ts";
 import { storeWith } from "../contract/changed-store.ts";
 

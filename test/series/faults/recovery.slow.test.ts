@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { deferred } from "../../../src/async/deferred.ts";
+import { deferred } from "../../../src/base/async/deferred.ts";
 import { OrielError, redisStore, Series } from "../../../src/entries/index.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { StoreFailure } from "../../../src/store/health/failures.ts";

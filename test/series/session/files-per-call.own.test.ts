@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { redisStore, Series } from "../../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
-/** The rooms that one value passes through, from the call to the journal and back to the answer. */
-const WALK = /^src\/(series|journal|stats)\//;
+/** The rooms of the engine that one value passes through, from the call to the journal and back to the answer. */
+const WALK = /^src\/engine\/(series|journal|stats)\//;
 const MAX_FILES = 30;
 
 const inspector = new Session();
@@ -35,8 +35,8 @@ test("a warm recordAndGet runs code of few files", async () => {
   await store.close();
   const files = executed(result).filter((path) => WALK.test(path));
   expect(files.length, files.join("\n")).toBeLessThanOrEqual(MAX_FILES);
-  const listed = readFileSync("src/series/README.md", "utf8").matchAll(/^\d+\. `(\S+)`/gm);
-  expect([...listed].map(([, path]) => path!.replace(/^(?!src\/)/, "src/series/")).sort()).toEqual(files.sort());
+  const listed = readFileSync("src/engine/README.md", "utf8").matchAll(/^\d+\. `(\S+)`/gm);
+  expect([...listed].map(([, path]) => `src/engine/${path}`).sort()).toEqual(files.sort());
 });
 
 /** The sources of which a function was called since the last coverage was taken. Vitest's own functions have no name. */

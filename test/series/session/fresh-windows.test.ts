@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { activeKernel, forceKernel, useKernel } from "../../../src/kernel/choose.ts";
+import { activeKernel, forceKernel, useKernel } from "../../../src/engine/kernel/choose.ts";
 import { uniformOf } from "../../stats/random.ts";
 import { Pair } from "../pair.ts";
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { OrielError } from "../../../src/base/errors.ts";
+import { ChunkSealer } from "../../../src/engine/journal/sealed/sealer.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { rotate } from "../../../src/engine/journal/steps/rotate.ts";
+import { jsCodec } from "../../../src/engine/kernel/blocks/js/js-codec.ts";
+import { activeKernel } from "../../../src/engine/kernel/choose.ts";
 import { memoryStore, Series } from "../../../src/entries/index.ts";
-import { OrielError } from "../../../src/errors.ts";
-import { ChunkSealer } from "../../../src/journal/sealed/sealer.ts";
-import { read } from "../../../src/journal/steps/read.ts";
-import { rotate } from "../../../src/journal/steps/rotate.ts";
-import { jsCodec } from "../../../src/kernel/blocks/js/js-codec.ts";
-import { activeKernel } from "../../../src/kernel/choose.ts";
 import type { Store } from "../../../src/store/contract.ts";
 
 const inner = memoryStore();

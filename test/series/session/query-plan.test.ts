@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HEADER_BYTES } from "../../../src/journal/format/chunk.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
-import { QueryPlan } from "../../../src/series/session/query-plan.ts";
+import { HEADER_BYTES } from "../../../src/engine/journal/format/chunk.ts";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { QueryPlan } from "../../../src/engine/series/session/query-plan.ts";
 
 const { requestBytes } = constants;
 

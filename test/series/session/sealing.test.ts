@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { OrielError, Series } from "../../../src/entries/index.ts";
-import { constants } from "../../../src/journal/format/constants.ts";
 import { until } from "../../harness/until.ts";
 import { storeWith } from "../contract/changed-store.ts";
 

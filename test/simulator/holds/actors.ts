@@ -1,8 +1,8 @@
-import type { OrielError } from "../../../src/errors.ts";
-import type { TryLockOptions } from "../../../src/hold/lock-options.ts";
-import { Lock } from "../../../src/lock/lock.ts";
-import { lockKeyOf, readWriteKeyOf } from "../../../src/lock/lock-state.ts";
-import { semaphoreKeyOf } from "../../../src/semaphore/permits-in-use.ts";
+import type { OrielError } from "../../../src/base/errors.ts";
+import { Lock } from "../../../src/holds/lock/lock.ts";
+import { lockKeyOf, readWriteKeyOf } from "../../../src/holds/lock/lock-state.ts";
+import type { TryLockOptions } from "../../../src/holds/lock-options.ts";
+import { semaphoreKeyOf } from "../../../src/holds/semaphore/permits-in-use.ts";
 import type { Random } from "../world/random.ts";
 import type { Claim } from "./books.ts";
 import type { Actor, Stage, Waiter } from "./stage.ts";

@@ -1,4 +1,4 @@
-import { processOf } from "../../../src/hold/steps/state.ts";
+import { processOf } from "../../../src/holds/steps/state.ts";
 import type { Step } from "../world/server.ts";
 import type { Actor, Stage } from "./stage.ts";
 import { fits, StepLaws, usedOf } from "./step-laws.ts";

@@ -1,5 +1,5 @@
 import { TRIAL_MS } from "../../../src/generated/layouts/hold.ts";
-import type { State, StoredHold, Ticket } from "../../../src/hold/steps/state.ts";
+import type { State, StoredHold, Ticket } from "../../../src/holds/steps/state.ts";
 import type { Keyspace, RunOptions } from "../../../src/store/contract.ts";
 import type { Plan } from "./plan.ts";
 

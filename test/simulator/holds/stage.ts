@@ -1,6 +1,6 @@
 import { Lock, ReadWriteLock } from "../../../src/entries/index.ts";
 import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
-import type { State } from "../../../src/hold/steps/state.ts";
+import type { State } from "../../../src/holds/steps/state.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import { Network } from "../world/network.ts";
 import { SimProcess } from "../world/process.ts";

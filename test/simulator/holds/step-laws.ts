@@ -1,6 +1,6 @@
 import { TRIAL_MS } from "../../../src/generated/layouts/hold.ts";
-import { type Answer, processOf, type State, type Ticket } from "../../../src/hold/steps/state.ts";
-import { leave, renew, take } from "../../../src/hold/steps/steps.ts";
+import { type Answer, processOf, type State, type Ticket } from "../../../src/holds/steps/state.ts";
+import { leave, renew, take } from "../../../src/holds/steps/steps.ts";
 
 /** A hold by the server's clock. */
 interface Lease {

@@ -1,4 +1,4 @@
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import type { Handle } from "../handle.ts";
 import type { Plan } from "../plan.ts";
 import type { World } from "../world/world.ts";

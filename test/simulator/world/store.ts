@@ -1,6 +1,6 @@
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
+import type { Clock } from "../../../src/base/time.ts";
 import type { Operation, RunOptions, Store } from "../../../src/store/contract.ts";
-import type { Clock } from "../../../src/time.ts";
 import { describe } from "../subject.ts";
 import { copyOf } from "./copy.ts";
 import type { Network } from "./network.ts";

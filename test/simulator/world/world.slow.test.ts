@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError } from "../../../src/base/errors.ts";
 import type { Keyspace, Operation } from "../../../src/store/contract.ts";
 import { CALM, Network, type Weather } from "./network.ts";
 import { SimProcess } from "./process.ts";

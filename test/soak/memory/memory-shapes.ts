@@ -10,8 +10,8 @@ import {
   slidingWindow,
 } from "../../../src/entries/index.ts";
 import { PROCESS_LENGTH, TOKEN_LENGTH } from "../../../src/generated/layouts/hold.ts";
-import { take } from "../../../src/hold/steps/steps.ts";
-import { lockKeyOf } from "../../../src/lock/lock-state.ts";
+import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
+import { take } from "../../../src/holds/steps/steps.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 
 interface Stage {

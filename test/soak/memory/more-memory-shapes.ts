@@ -1,7 +1,7 @@
-import { flush as flushBreaker } from "../../../src/breaker/flush.ts";
-import { add as addCounts } from "../../../src/counter/steps/add.ts";
+import { add as addCounts } from "../../../src/counters/counter/steps/add.ts";
 import { Series } from "../../../src/entries/index.ts";
-import { flush as flushFleet } from "../../../src/fleet/flush.ts";
+import { flush as flushBreaker } from "../../../src/limits/breaker/flush.ts";
+import { flush as flushFleet } from "../../../src/metrics/fleet/flush.ts";
 import { packStrings } from "../../../src/store/message-pack.ts";
 
 import { pieceOf, type Shape, textOf } from "./memory-shapes.ts";

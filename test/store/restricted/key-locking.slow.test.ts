@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { readWindow } from "../../../src/engine/journal/steps/read-window.ts";
 import { fixedWindow, httpStore, Limiter, memoryStore, redisStore, Series } from "../../../src/entries/index.ts";
-import { readWindow } from "../../../src/journal/steps/read-window.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Fetch } from "../../../src/store/http/http-request.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { Counters } from "../../../src/counter/counters.ts";
+import { Counters } from "../../../src/counters/counter/counters.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 
 const AT = Date.UTC(2026, 0, 31);

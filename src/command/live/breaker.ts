@@ -1,0 +1,109 @@
+import { argumentError, OrielError } from "../../base/errors.ts";
+import type { BreakerStats, Store } from "../../entries/index.ts";
+import { readRegistry } from "../../store/registry/read-registry.ts";
+import { openStore } from "../config/open-store.ts";
+import type { ServerTyped } from "../config/server-typed.ts";
+import { Output } from "../output.ts";
+import type { Streams } from "../streams.ts";
+import { colorsFor, widthOf } from "../terminal.ts";
+import { failureLines } from "../text/failure.ts";
+import { jsonLine } from "../text/json-line.ts";
+import { safeText } from "../text/safe-text.ts";
+import { tableLines } from "./columns.ts";
+import { durationText, roughText } from "./durations.ts";
+import { type Found, find } from "./find.ts";
+import { matcherOf } from "./glob.ts";
+import { openBreaker } from "./views/breaker-view.ts";
+
+export interface BreakerTyped extends ServerTyped {
+  json?: boolean;
+}
+
+type Line = BreakerStats & { name: string; spanMs: number };
+
+/** Lists breakers, or opens or closes one. Resolves to 0, or to 1 if a listed breaker could not be read. */
+export async function breaker(
+  what: string,
+  name: string | undefined,
+  typed: BreakerTyped,
+  streams: Streams,
+): Promise<number> {
+  if (what !== "ls" && name === undefined) throw argumentError("name", name, "the name of the breaker");
+  const store = openStore(typed);
+  const output = new Output(streams.stdout);
+  try {
+    if (what === "ls") return await breakerLs(store, name, typed, streams, output);
+    const own = openBreaker(store, await find(store, name!, "Breaker", "Breaker"));
+    await (what === "open" ? own.open() : own.close());
+    const stats = own.stats();
+    const left = stats.state === "closed" ? "" : ` for ${roughText(stats.retryAfterMs)}`;
+    await output.write(typed.json ? jsonLine({ name, ...stats }) : `${safeText(name!, 200)}: ${stats.state}${left}\n`);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+async function breakerLs(
+  store: Store,
+  pattern: string | undefined,
+  { json }: BreakerTyped,
+  streams: Streams,
+  output: Output,
+): Promise<number> {
+  const { structures } = await readRegistry(store);
+  const matches = matcherOf(pattern);
+  const listed = structures.filter(({ kind, name }) => kind === "Breaker" && matches(name));
+  const all = await Promise.allSettled(
+    listed.map((structure) => stateOf(store, { ...structure, structure, advice: "" })),
+  );
+  for (const each of all) if (each.status === "rejected") streams.stderr.write(refusalText(each.reason, json));
+  const lines = all.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  if (json) await output.write(lines.map(jsonLine).join(""));
+  else if (listed.length === 0) await output.write("The registry lists no breaker that matches.\n");
+  else await output.write(listText(lines, streams));
+  return lines.length === listed.length ? 0 : 1;
+}
+
+/** One damaged breaker does not hide the others. A failing server is the same for all of them. */
+function refusalText(error: unknown, isJson: boolean | undefined): string {
+  if (!(error instanceof OrielError) || !["CORRUPT", "ARGUMENT"].includes(error.code)) throw error;
+  return failureLines(error, isJson);
+}
+
+async function stateOf(store: Store, found: Found): Promise<Line> {
+  const own = openBreaker(store, found);
+  await own.flush();
+  return { name: found.name, spanMs: Number(found.structure?.settings.span), ...own.stats() };
+}
+
+function listText(lines: readonly Line[], { stdout }: Streams): string {
+  const colors = colorsFor(stdout);
+  const numbers = ["calls", "failures", "slow"] as const;
+  const [head = "", ...rows] = tableLines(
+    [
+      { head: "breaker", cells: lines.map(({ name }) => name), rank: 0, minWidth: 12 },
+      {
+        head: "state",
+        cells: lines.map(({ state }) => state),
+        rank: 0,
+        paint: (text, row) => (lines[row]!.state === "closed" ? colors.green : colors.red)(text),
+      },
+      ...numbers.map((head) => ({
+        head: head as string,
+        cells: lines.map((line) => `${line[head]}`),
+        rank: head === "failures" ? 1 : 2,
+        isRight: true,
+      })),
+      { head: "window", cells: lines.map(({ spanMs }) => durationText(spanMs)), rank: 3, isRight: true },
+      {
+        head: "retry in",
+        cells: lines.map(({ state, retryAfterMs }) => (state === "closed" ? "-" : roughText(retryAfterMs))),
+        rank: 1,
+        isRight: true,
+      },
+    ],
+    widthOf(stdout),
+  );
+  return [colors.bold(head), ...rows].map((line) => `${line}\n`).join("");
+}

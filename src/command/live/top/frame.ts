@@ -1,0 +1,110 @@
+import type { Colors } from "picocolors/types";
+import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts";
+import { numberText } from "../../row.ts";
+import { type Column, cut, tableLines } from "../columns.ts";
+import { roughText } from "../durations.ts";
+import { healthLine } from "./health-line.ts";
+import { MAX_RATES, type Row } from "./rows.ts";
+import { sparkText } from "./spark.ts";
+import { placeOf, type TopState } from "./state.ts";
+
+/** Lines above and below the rows: the head, the store, the names of the columns, and the foot. */
+const OTHER_LINES = 4;
+
+/** In a narrower terminal the trend would take the place of words about the state. */
+const TREND_COLUMNS = 100;
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+export function pageRowsOf({ rows }: Size): number {
+  return Math.max(1, rows - OTHER_LINES);
+}
+
+/** The rows that are on the screen: a page around the selected one. */
+export function pageOf(rows: readonly Row[], state: TopState, size: Size): Row[] {
+  const pageRows = pageRowsOf(size);
+  const first = Math.floor(placeOf(rows, state) / pageRows) * pageRows;
+  return rows.slice(first, first + pageRows);
+}
+
+/** The screen of `oriel top`: a head, the store's health, the rows of one page, and the keys. */
+export function frameLines(
+  rows: readonly Row[],
+  state: TopState,
+  size: Size,
+  about: { nowMs: number; processes: number; failure: string; health: StoreHealth | undefined },
+  colors: Colors,
+): string[] {
+  const page = pageOf(rows, state, size);
+  const place = placeOf(rows, state);
+  const counts = `${rows.length === 0 ? 0 : place + 1}/${rows.length} · ${about.processes} ${about.processes === 1 ? "process" : "processes"}`;
+  const time = new Date(about.nowMs).toISOString().slice(11, 19);
+  const filter = state.isTyping || state.filter !== "" ? ` · /${state.filter}${state.isTyping ? "_" : ""}` : "";
+  const head = `oriel top · ${time} · ${counts} · by ${state.sort}${state.isReversed ? " reversed" : ""}${filter}`;
+  const columns = [
+    ...columnsOf(page, about.nowMs, colors),
+    ...(size.columns >= TREND_COLUMNS ? [trendOf(page, colors)] : []),
+  ];
+  const [names = "", ...lines] = tableLines(columns, size.columns - 2);
+  const body = lines.map((line, i) => (page[i] === rows[place] ? `${colors.bold(">")} ${line}` : `  ${line}`));
+  if (rows.length === 0)
+    body.push(cut(state.filter === "" ? "  Nothing is listed." : "  Nothing matches.", size.columns));
+  const blank = Array.from({ length: Math.max(0, pageRowsOf(size) - body.length) }, () => "");
+  const keys = state.isTyping
+    ? "type a part of a name, Enter keeps it, Esc clears it"
+    : "q quit · Enter open · / filter · s sort · r reverse · arrows move";
+  const foot =
+    about.failure === "" ? colors.dim(cut(keys, size.columns)) : colors.red(cut(about.failure, size.columns));
+  const store = about.health ? healthLine(about.health, size.columns, colors) : "";
+  return [colors.bold(cut(head, size.columns)), store, `  ${colors.cyan(names)}`, ...body, ...blank, foot];
+}
+
+/** Columns of the overview. Numbers that a kind does not have are blank. */
+export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): Column[] {
+  const number = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? "" : shortText(value));
+  const lag = ({ overview }: Row) => (overview?.lagMs === undefined ? "" : roughText(overview.lagMs));
+  // Columns that few kinds have are left out if they are blank.
+  const optional = (head: string, cells: string[]): Column[] =>
+    cells.some((cell) => cell !== "") ? [{ head, cells, rank: 2, isRight: true }] : [];
+  return [
+    { head: "name", cells: rows.map(({ name }) => name), rank: 0, minWidth: 12 },
+    { head: "kind", cells: rows.map(({ kind }) => kind), rank: 3, paint: colors.dim },
+    { head: "rate/s", cells: rows.map(({ overview }) => number(overview?.rate)), rank: 1, isRight: true },
+    { head: "p99", cells: rows.map(({ overview }) => number(overview?.p99)), rank: 1, isRight: true },
+    ...optional(
+      "denied/s",
+      rows.map(({ overview }) => number(overview?.denied)),
+    ),
+    ...optional("lag", rows.map(lag)),
+    {
+      head: "state",
+      cells: rows.map(({ overview, failure, structure }) => {
+        const conflict = structure.conflict ? "conflict! " : "";
+        return conflict + (failure === undefined ? (overview?.state ?? "") : `failed: ${failure}`);
+      }),
+      rank: 1.5,
+      minWidth: 10,
+      paint: (text, row) => {
+        const { overview, failure, structure } = rows[row]!;
+        return failure !== undefined || overview?.isBad || structure.conflict ? colors.red(text) : text;
+      },
+    },
+    { head: "procs", cells: rows.map(({ structure }) => `${structure.processes}`), rank: 6, isRight: true },
+    { head: "seen", cells: rows.map(({ structure }) => roughText(nowMs - structure.seenMs)), rank: 5, isRight: true },
+  ];
+}
+
+/** The rates of the last reads as bars. Each row has a scale of its own. */
+function trendOf(rows: readonly Row[], colors: Colors): Column {
+  const cells = rows.map(({ rates = [] }) => sparkText(rates, MAX_RATES).padStart(MAX_RATES));
+  return { head: "trend", cells, rank: 4, paint: colors.cyan };
+}
+
+/** At most six characters for usual numbers. */
+function shortText(value: number): string {
+  if (Math.abs(value) >= 1000 || value === 0) return numberText(Math.round(value));
+  return numberText(Number(value.toPrecision(3)));
+}

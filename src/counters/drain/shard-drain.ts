@@ -1,0 +1,215 @@
+import type { Clock } from "../../base/time.ts";
+import type { ReadPlace } from "../counter/read.ts";
+import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
+import { acknowledge } from "../counter/steps/acknowledge.ts";
+import { type Frozen, freeze } from "../counter/steps/freeze.ts";
+import { look } from "../counter/steps/look.ts";
+import { page } from "../counter/steps/page.ts";
+import { ledgerText, part } from "../counter/steps/part.ts";
+import { sweep } from "../counter/steps/sweep.ts";
+import { isOfOtherShard } from "../counter/table.ts";
+import { isFedByOther, OTHER_COUNTER, OTHER_TABLE } from "./diagnosis.ts";
+import type { IdleMarks } from "./idle-marks.ts";
+import { rollUp } from "./roll-up.ts";
+import type { Sink } from "./sql/sink.ts";
+
+const READS = 3;
+const SWEPT_AT_A_TIME = 1000;
+
+export interface ShardDrainOptions {
+  place: ReadPlace;
+  sink: Sink;
+  /** Limits the number of concurrent transactions. */
+  limited<Output>(job: () => Promise<Output>): Promise<Output>;
+  idleMarks: IdleMarks;
+  replicas: number;
+  sqlTimeoutMs: number;
+  now: Clock;
+}
+
+export interface LedgerState {
+  generation: number;
+  nonce: string;
+}
+
+export interface ShardTask {
+  shard: number;
+  fence: number;
+  /** The ledger's row before the cycle read the store. Without a row: generation 0 and an empty nonce. */
+  ledger: LedgerState;
+  signal: AbortSignal;
+}
+
+/**
+ * Why a shard is skipped. "store-behind": the store is behind the ledger, or differs from it. "table-behind": the
+ * ledger is behind the store. "sum": the rows of a generation do not add up to its sum. "other-counter": another counter is
+ * drained into the table.
+ */
+export type DivergedState = "store-behind" | "table-behind" | "sum" | "other-counter";
+
+/** idle: nothing to drain. stale: another process drained the generation, or a failover undid the freeze. */
+export type DrainResult =
+  | {
+      status: "drained";
+      generation: number;
+      nonce: string;
+      rows: number;
+      events: bigint;
+      sqlMs: number;
+      /** Unreadable rows. They stay in the store. */
+      damaged: DamagedField[];
+    }
+  | { status: "idle"; acknowledged: number }
+  | { status: "stale" }
+  | { status: "superseded"; fence: number }
+  | { status: "diverged"; state: DivergedState; reason: string };
+
+type Generation = NonNullable<Frozen["generation"]>;
+
+/**
+ * Moves one generation of one shard into the table, exactly once. Any number of processes may try, and may die at any
+ * point: a frozen generation does not change, and the ledger accepts each number once, with its nonce.
+ *
+ *     freeze ──> read, until the rows add up ──> (replicas have it) ──> apply: ledger and rows ──> acknowledge ──> sweep
+ */
+export class ShardDrain {
+  readonly #options: ShardDrainOptions;
+
+  constructor(options: ShardDrainOptions) {
+    this.#options = options;
+  }
+
+  /** Drains a generation that was left frozen, and then the current one. */
+  async run(task: ShardTask): Promise<DrainResult> {
+    const own = crypto.randomUUID();
+    const first = await this.#drain(task, own);
+    if (first.status !== "drained" || first.nonce.startsWith(own)) return first;
+    const second = await this.#drain({ ...task, ledger: first }, own);
+    if (second.status !== "drained") return second.status === "idle" ? first : second;
+    const [rows, events] = [first.rows + second.rows, first.events + second.events];
+    const damaged = [...first.damaged, ...second.damaged];
+    return { ...second, rows, events, sqlMs: first.sqlMs + second.sqlMs, damaged };
+  }
+
+  async #drain(task: ShardTask, own: string): Promise<DrainResult> {
+    const { place, sink, limited, now, sqlTimeoutMs } = this.#options;
+    const { shard, fence, signal } = task;
+    const { acknowledged, generation } = await this.#freeze(shard, own, signal);
+    if (task.ledger.generation > acknowledged + (generation ? 1 : 0))
+      return this.#storeBehind(
+        task,
+        task.ledger,
+        `the ledger has generation ${task.ledger.generation}, the store's last is ${acknowledged}`,
+      );
+    if (!generation) return { status: "idle", acknowledged };
+    const { number, nonce, sum } = generation;
+    const read = await this.#read(shard, generation, signal);
+    if (read.nonces.get(number) !== nonce) return { status: "stale" };
+    if (task.ledger.generation === number - 1 && isOfOtherShard(read, task.ledger))
+      return { status: "diverged", state: "other-counter", reason: OTHER_COUNTER };
+    const counts = read.counts.get(number) ?? new Map<string, bigint>();
+    const damaged = read.damaged.filter((field) => field.generation === number);
+    // An unreadable row explains a sum that is too small. Nothing explains one that is too large.
+    const events = total(counts);
+    if (events > sum || (events < sum && damaged.length === 0))
+      return { status: "diverged", state: "sum", reason: `generation ${number} adds up to ${events}, not ${sum}` };
+    if (this.#options.replicas > 0 && !(await this.#isStill(shard, generation, signal))) return { status: "stale" };
+
+    const rows = rollUp(place, counts);
+    const batch = { shard, generation: number, nonce, fence, events, rows };
+    const startMs = now();
+    const applied = await limited(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
+    if (applied.status === "superseded") return applied;
+    if (applied.status === "behind") return this.#behind(task, number, applied);
+    const sqlMs = now() - startMs;
+    const { store, keys, layout } = place;
+    if (!(await store.run(acknowledge, keys[shard]!, { layout, generation: number, nonce }, { signal })))
+      return this.#storeBehind(
+        task,
+        { generation: number, nonce },
+        `generation ${number} is in the table, but the store has no such generation`,
+      );
+    await this.#sweep(shard, read, number, signal);
+    return { status: "drained", generation: number, nonce, rows: rows.length, events, sqlMs, damaged };
+  }
+
+  #freeze(shard: number, nonce: string, signal: AbortSignal, replicas = 0): Promise<Frozen> {
+    const { store, keys, layout } = this.#options.place;
+    return store.run(freeze, keys[shard]!, { layout, nonce }, replicas > 0 ? { signal, replicas } : { signal });
+  }
+
+  /**
+   * Reads in pages. If the rows do not add up, reads the whole shard: it may have moved to another server during the
+   * read.
+   */
+  async #read(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
+    const { store, keys, layout } = this.#options.place;
+    for (let left = READS; ; left--) {
+      const read = await readShard(store, keys[shard]!, layout, left > 1 ? "pages" : "whole", signal);
+      const isAll =
+        read.nonces.get(number) === nonce && (total(read.counts.get(number)) === sum || read.damaged.length > 0);
+      if (left === 1 || read.acknowledged >= number || isAll) return read;
+    }
+  }
+
+  /** Whether the replicas have the generation that was read. Another generation would have another nonce. */
+  async #isStill(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<boolean> {
+    const { generation } = await this.#freeze(shard, crypto.randomUUID(), signal, this.#options.replicas);
+    return generation?.number === number && generation.nonce === nonce && generation.sum === sum;
+  }
+
+  /**
+   * The ledger has another generation: another process has drained, or the store or the table was restored from a
+   * backup.
+   */
+  async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<DrainResult> {
+    if (ledger.generation >= number) {
+      const { store, keys, layout } = this.#options.place;
+      const { acknowledged, base } = await store.run(
+        page,
+        keys[task.shard]!,
+        { layout, cursor: "0", count: 1 },
+        { signal: task.signal },
+      );
+      if (acknowledged + base >= number) return { status: "stale" };
+    }
+    const reason =
+      ledger.generation === number
+        ? `generation ${number} of the ledger and generation ${number} of the store are different (their nonces differ)`
+        : `the ledger has generation ${ledger.generation}, but the store offers generation ${number}`;
+    if (ledger.generation >= number) return this.#storeBehind(task, ledger, reason);
+    const isEmpty = ledger.generation === 0;
+    return { status: "diverged", state: "table-behind", reason: isEmpty ? `${reason}: ${OTHER_TABLE}` : reason };
+  }
+
+  /** Begins a new generation, so that later counts are apart from those that the table may have. */
+  async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<DrainResult> {
+    const { store, keys, layout } = this.#options.place;
+    if (isFedByOther(await store.run(look, keys[shard]!, null, { signal }), ledger))
+      return { status: "diverged", state: "other-counter", reason: OTHER_COUNTER };
+    await store.run(part, keys[shard]!, { layout, ledger: ledgerText(ledger) }, { signal });
+    return { status: "diverged", state: "store-behind", reason };
+  }
+
+  async #sweep(shard: number, read: ShardCounts, generation: number, signal: AbortSignal): Promise<void> {
+    const { place, idleMarks } = this.#options;
+    const { store, keys, layout } = place;
+    const fields = [...read.leftovers];
+    for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation - read.base}|${row}`);
+    const fieldsAndMarks = fields.flatMap((field) => [field, ""]);
+    for (const [mark, standing] of idleMarks.find(shard, read.producers)) fieldsAndMarks.push(mark, standing);
+    for (let at = 0; at < fieldsAndMarks.length; at += 2 * SWEPT_AT_A_TIME)
+      await store.run(
+        sweep,
+        keys[shard]!,
+        { layout, fields: fieldsAndMarks.slice(at, at + 2 * SWEPT_AT_A_TIME) },
+        { signal },
+      );
+  }
+}
+
+function total(counts: ReadonlyMap<string, bigint> | undefined): bigint {
+  let sum = 0n;
+  for (const count of counts?.values() ?? []) sum += count;
+  return sum;
+}

@@ -1,0 +1,142 @@
+import { pause } from "../../../../base/async/timers.ts";
+import { argumentError } from "../../../../base/errors.ts";
+import type { CounterShape } from "../../../counter/table.ts";
+import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
+import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { ledgerRefusal } from "../ledger-refusal.ts";
+import { namedSink } from "../named-sink.ts";
+import { checkBatch, keyedRows } from "../rows.ts";
+import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
+import { transact } from "../transaction.ts";
+import { checkCharset } from "./mysql-charset.ts";
+import { MysqlColumns } from "./mysql-columns.ts";
+import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
+import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
+
+const SNAPSHOT = [
+  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+  "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+];
+/** Locks rows but no gaps between them, so that shards with adjacent rows do not wait for each other. */
+const WRITE = ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"];
+
+const MAX_ATTEMPTS = 20;
+
+type Ledger = ReturnType<typeof mysqlLedger>;
+
+interface Plan {
+  layout: Layout;
+  tables: string[];
+  ledger: Ledger;
+  columns: MysqlColumns;
+}
+
+/**
+ * Drains into MariaDB (10.6 or later) or MySQL (8.0.17 or later) through a pool of mysql2/promise. Rows are sent in
+ * statements of half a megabyte. After a deadlock or a lock time-out the transaction is repeated while there is time.
+ */
+export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
+  return namedSink("mysqlSink", () => sinkOf(pool, options));
+}
+
+function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
+  checkOptions(options);
+  if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a pool of mysql2/promise");
+  const plans = new WeakMap<CounterShape, Plan>();
+  const planOf = (shape: CounterShape) => {
+    let plan = plans.get(shape);
+    if (!plan) {
+      const layout = layoutOf(shape, options, MYSQL);
+      const names = ledgerColumns(MYSQL);
+      const [tables, ledger] = [mysqlTables(shape, layout, names), mysqlLedger(layout, names, shape)];
+      plan = { layout, tables, ledger, columns: new MysqlColumns(shape, layout) };
+      plans.set(shape, plan);
+    }
+    return plan;
+  };
+  const database = { open: async () => new MysqlSession(await pool.getConnection()), failure: mysqlFailure };
+  const snapshot = <T>(
+    what: string,
+    tables: readonly string[],
+    limits: SinkCallOptions,
+    work: (session: MysqlSession) => Promise<T>,
+  ) =>
+    transact(what, database, limits, async (session, leftMs) => {
+      await checkCharset(session, tables);
+      await session.begin(SNAPSHOT, leftMs);
+      return work(session);
+    });
+
+  return {
+    ddl: (shape) => planOf(shape).tables,
+
+    async createTables(shape, limits = {}) {
+      const { tables } = planOf(shape);
+      await transact("createTables", database, limits, async (session) => {
+        await checkCharset(session, tables);
+        for (const text of tables) await session.send(text);
+      });
+    },
+
+    async apply(shape, batch, limits = {}) {
+      checkBatch(batch);
+      const { layout, ledger, tables, columns } = planOf(shape);
+      const rows = keyedRows(shape, batch.rows);
+      return again(limits, (left) =>
+        transact("apply", database, left, async (session, leftMs) => {
+          await checkCharset(session, tables);
+          await columns.check(session, rows);
+          await session.begin(WRITE, leftMs);
+          const refused = await step(session, ledger, batch);
+          if (refused) return refused;
+          for (const text of mysqlAdds(layout, rows)) await session.send(text);
+          return { status: "applied" };
+        }),
+      );
+    },
+
+    async ledger(shape, limits = {}) {
+      const { ledger, tables } = planOf(shape);
+      return snapshot("ledger", tables, limits, async (session) => (await session.rows(ledger.read())).map(ledgerRow));
+    },
+
+    async read(shape, query, limits = {}) {
+      const { layout, ledger, tables } = planOf(shape);
+      const text = mysqlRead(layout, conditions(shape, query));
+      return snapshot("read", tables, limits, async (session) => ({
+        ledger: (await session.rows(ledger.read())).map(ledgerRow),
+        rows: (await session.rows(text)).map((fields: Fields) => counterRow(shape, query, fields, fromHex)),
+      }));
+    },
+  };
+}
+
+function fromHex(hex: string): string {
+  return Buffer.from(hex, "hex").toString();
+}
+
+/** Undefined if the ledger accepted the batch. */
+async function step(session: MysqlSession, ledger: Ledger, batch: DrainBatch): Promise<ApplyResult | undefined> {
+  if ((await session.send(ledger.step(batch))) > 0) return undefined;
+  const row = (await session.rows(ledger.read(batch.shard))).map(ledgerRow)[0];
+  if (row || batch.generation > 1) return ledgerRefusal(row, batch);
+  await session.send(ledger.begin(batch));
+  return undefined;
+}
+
+/** Repeats a call that the server rolled back in favour of another transaction, while there is time. */
+async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions) => Promise<T>): Promise<T> {
+  const endMs = limits.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + limits.timeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    const leftMs = Math.ceil(endMs - performance.now());
+    try {
+      return await call(
+        attempt === 1 ? limits : { ...limits, timeoutMs: Number.isFinite(leftMs) ? leftMs : undefined },
+      );
+    } catch (error) {
+      const pauseMs = Math.random() * 5 * Math.min(attempt, 20);
+      if (!rolledBack(error) || attempt === MAX_ATTEMPTS || endMs - performance.now() < pauseMs + 1) throw error;
+      await pause(pauseMs);
+    }
+  }
+}

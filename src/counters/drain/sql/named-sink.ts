@@ -1,0 +1,48 @@
+import { argumentError, checkSignal, wholeNumber } from "../../../base/errors.ts";
+import { Place } from "../../../base/place.ts";
+import type { CounterShape } from "../../counter/table.ts";
+import { checkShape } from "./shape.ts";
+import type { Sink, SinkCallOptions } from "./sink.ts";
+
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const SHAPE = "a counter's shape: { name, dimensions, buckets }";
+
+/** Wraps the sink that `make` returns. Errors of `make` and of all methods begin with `name`. */
+export function namedSink(name: string, make: () => Sink): Sink {
+  const at = new Place(name);
+  const sink = at.checked(undefined, make);
+  const run = async <T>(
+    method: string,
+    shape: CounterShape,
+    limits: SinkCallOptions | undefined,
+    call: () => Promise<T>,
+  ) => {
+    try {
+      check(shape, limits);
+      return await call();
+    } catch (error) {
+      throw at.error(method, error);
+    }
+  };
+  return {
+    ddl: (shape) =>
+      at.checked("ddl", () => {
+        check(shape, undefined);
+        return sink.ddl(shape);
+      }),
+    createTables: (shape, limits) => run("createTables", shape, limits, () => sink.createTables(shape, limits)),
+    apply: (shape, batch, limits) => run("apply", shape, limits, () => sink.apply(shape, batch, limits)),
+    ledger: (shape, limits) => run("ledger", shape, limits, () => sink.ledger(shape, limits)),
+    read: (shape, query, limits) => run("read", shape, limits, () => sink.read(shape, query, limits)),
+  };
+}
+
+function check(shape: CounterShape, limits: SinkCallOptions | undefined): void {
+  if (shape === null || typeof shape !== "object") throw argumentError("shape", shape, SHAPE);
+  checkShape(shape);
+  if (limits === undefined) return;
+  if (limits === null || typeof limits !== "object") throw argumentError("limits", limits, "{ timeoutMs, signal }");
+  checkSignal(limits.signal);
+  const { timeoutMs } = limits;
+  if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
+}

@@ -1,0 +1,289 @@
+import { abortable } from "../../base/async/aborts.ts";
+import { Beside } from "../../base/async/beside.ts";
+import { endsWithRequest } from "../../base/async/of-request.ts";
+import { untilEnded } from "../../base/async/within.ts";
+import { ofThisCopy } from "../../base/copies.ts";
+import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../../base/errors.ts";
+import { Place, placeOf } from "../../base/place.ts";
+import type { Store } from "../../store/contract.ts";
+import { register } from "../../store/registry/register.ts";
+import { tap } from "../../store/registry/structures.ts";
+import { ServerTime } from "../journal/replica/last-seen.ts";
+import type { Column } from "../kernel/contract.ts";
+import {
+  type DefaultPercentiles,
+  kindOf,
+  type StatsOptions,
+  statsQuery,
+  type WindowOptions,
+  windowQuery,
+} from "../stats/window-query.ts";
+import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
+import { SharedAnswers } from "./answers/shared-answers.ts";
+import { mergedStats, partOf } from "./merged-window.ts";
+import { foldOf, type WindowView } from "./pending-query.ts";
+import { type KnownQuery, QueryCache } from "./queries.ts";
+import {
+  announcedSettings,
+  checkRecordOptions,
+  type Recorded,
+  type RecordManyOptions,
+  type RecordOptions,
+  type SeriesOptions,
+  type SeriesSettings,
+  seriesSettings,
+} from "./series-options.ts";
+import type { QueryPlanReport } from "./session/query-plan.ts";
+import { SeriesSession } from "./session/series-session.ts";
+
+/**
+ * Events of many processes under one name, and exact statistics over any window of them. A wrong argument rejects before
+ * any request is sent. If `record` resolves, the event is stored once. If not, `applied` of its error says if it may be.
+ */
+export class Series {
+  readonly name: string;
+  readonly retentionMs: number;
+  /**
+   * Calls `listener` with the values of each batch that the store has. It has no code here: a class with a computed name stays in
+   * bundles that do not use it.
+   */
+  declare readonly [tap]: (listener: (values: ArrayLike<number>) => void) => void;
+  readonly #store: Store;
+  readonly #place: Place;
+  readonly #settings: SeriesSettings;
+  readonly #sessions: Beside<SeriesSession>;
+  readonly #queries: QueryCache;
+  readonly #recordQueries: QueryCache;
+  readonly #shared: SharedAnswers;
+  readonly #failedRecordAndGet: (error: unknown) => never;
+
+  constructor(store: Store, name: string, options: SeriesOptions = {}) {
+    this.#place = placeOf("Series", store, name);
+    this.name = name;
+    this.#store = store;
+    this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
+    this.retentionMs = this.#settings.retentionMs;
+    const time = new ServerTime(store.monotonic);
+    this.#sessions = new Beside(() => new SeriesSession(store, name, this.#settings, time, this.#place));
+    this.#queries = new QueryCache(this.retentionMs, "at");
+    this.#recordQueries = new QueryCache(this.retentionMs, "now");
+    this.#shared = this.#sharedAnswers();
+    this.#failedRecordAndGet = this.#place.thrower("recordAndGet");
+    this[tap] = (listener) => void this.#settings.written.add(listener);
+    register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
+  }
+
+  /** Records one event. All events recorded during a round trip share the next one. */
+  record(value: number, options?: RecordOptions): Promise<Recorded> {
+    if (options) return this.#place.run("record", () => this.#recordWith(value, options));
+    try {
+      return this.#sessions.free.loop.put(value).written;
+    } catch (error) {
+      return Promise.reject(this.#place.error("record", error));
+    }
+  }
+
+  /**
+   * Records one event and returns nothing: it neither waits nor throws. Errors, also of a wrong argument, go to
+   * `store.on("error")`. Without a listener `process.emitWarning` reports them with their number, at most once a minute.
+   * Events above `maxPendingBytes` are dropped and reported there.
+   */
+  observe(value: number, options?: RecordOptions): void {
+    try {
+      if (!options) this.#sessions.free.loop.put(value).observe(this.#unobserved);
+      else this.#recordWith(value, options).catch((error) => this.#unobserved(error, 1));
+    } catch (error) {
+      this.#unobserved(error, 1);
+    }
+  }
+
+  async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
+    checkRecordOptions(options);
+    const { loop } = this.#sessions.free;
+    const recorded = options.at === undefined ? loop.put(value).written : loop.putAt(value, options.at);
+    return abortable(recorded, options.signal);
+  }
+
+  /** Records events in order. A large call is split; its error says how many were written. Cost: 4 or 8 bytes per event. */
+  recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
+    return this.#place.run("recordMany", () => {
+      checkRecordOptions(options);
+      return abortable(this.#sessions.free.loop.putMany(values, options.at), options.signal);
+    });
+  }
+
+  /**
+   * Exact statistics of one window. One small round trip if this process has a copy of the rest of the window. Otherwise some
+   * hundred kB travel, in two or three requests, until a copy costs less (see `explain`). Both ways agree to the last digit in
+   * counts, extrema and percentiles; sum, mean and variance may differ in rounding. With `maxAge` one process computes the
+   * answer, and the others read it in one small round trip, or have it. Rejects with TOO_LARGE for a window above
+   * `maxResidentBytes` whose chunks are not sealed.
+   */
+  stats<const P extends readonly number[] = DefaultPercentiles>(
+    options: StatsOptions<P> = {},
+  ): Promise<WindowStats<P[number]>> {
+    return this.#asked("stats", () => abortable(this.#stats(options), options?.signal));
+  }
+
+  /**
+   * How this process would compute `stats` with these options now, and the costs that it knows. A shared answer (`maxAge`) it would
+   * not compute. Sends nothing. Throws ARGUMENT and, if the series is closed, UNAVAILABLE.
+   */
+  explain(options: StatsOptions = {}): QueryPlanReport {
+    return this.#place.checked("explain", () =>
+      this.#askable().loop.online.explain(statsQuery(options, this.retentionMs)),
+    );
+  }
+
+  #stats(options: StatsOptions): Promise<WindowStats> {
+    const query = this.#queries.of(options);
+    checkUnaborted(options.signal);
+    const { exact, loop } = this.#askable();
+    // With "local" this process has a copy in any case.
+    const isOwn = this.#settings.isLocalOnError || !SharedAnswers.suits(query) || loop.online.view.isYoungFor(query);
+    if (isOwn) return exact.stats(query);
+    const answer = this.#shared.stats(query);
+    return endsWithRequest ? answer : loop.track(answer);
+  }
+
+  #sharedAnswers(): SharedAnswers {
+    const { valueType, clock, nan, entropy } = this.#settings;
+    // Processes with other settings have other answers, or an error.
+    const form = [
+      valueType === 1 ? "float64" : "float32",
+      clock === 1 ? "event" : "server",
+      nan === "ignore" ? nan : "nan",
+    ];
+    const own = {
+      compute: (query: KnownQuery) => this.#sessions.free.exact.stats(query),
+      losses: () => this.#sessions.all.map(({ loop }) => loop.online.view),
+    };
+    return new SharedAnswers(this.#store, `${this.#store.keyOf(this.name)}:answer:${form.join(":")}`, own, entropy);
+  }
+
+  /** Records one event and returns statistics of a window that includes it, in one round trip. */
+  recordAndGet<const P extends readonly number[] = DefaultPercentiles>(
+    value: number,
+    options: Omit<StatsOptions<P>, "maxAge"> & RecordOptions = {},
+  ): Promise<WindowStats<P[number]>> {
+    try {
+      if (options?.at !== undefined || options?.signal !== undefined)
+        return this.#place.run("recordAndGet", () => this.#recordAndGetWith(value, options));
+      const query = this.#recordQueries.of(options);
+      const { loop, exact } = this.#askable();
+      loop.put(value);
+      return exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
+    } catch (error) {
+      return Promise.reject(this.#place.error("recordAndGet", error));
+    }
+  }
+
+  #recordAndGetWith(value: number, options: StatsOptions & RecordOptions): Promise<WindowStats> {
+    const query = this.#recordQueries.of(options);
+    checkUnaborted(options.signal);
+    const { loop, exact } = this.#askable();
+    if (options.at === undefined) {
+      loop.put(value);
+      return abortable(exact.stats(query, loop.lastBatch), options.signal);
+    }
+    const recorded = loop.putAt(value, options.at);
+    const stats = exact.stats(query, loop.lastBatch);
+    stats.catch(() => {}); // reported only if the event itself was accepted
+    const answered = recorded.then(() => stats);
+    return abortable(answered, options.signal);
+  }
+
+  /** A copy of the values inside a window, in the order of the journal. */
+  values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
+    return this.#asked("values", () => {
+      const query = windowQuery(options, this.retentionMs);
+      const { exact } = this.#askable();
+      const { closed } = query;
+      const values = exact.compute<Column>(query, {}, (view, ...ends) => view.valuesInside(...ends, closed), false);
+      return abortable(values, options.signal);
+    });
+  }
+
+  /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
+  fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
+    return this.#asked("fractionBelow", () => {
+      if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
+      const query = windowQuery(options, this.#settings.retentionMs);
+      const share = this.#askable().exact.compute(
+        query,
+        `below ${limit} ${kindOf(query)}`,
+        (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
+        false,
+      );
+      return abortable(share, options.signal);
+    });
+  }
+
+  /**
+   * Deletes all events. Events recorded meanwhile, here or elsewhere, may begin the series anew. Events that this process
+   * buffers under `onStoreError: "local"` are dropped: `store.on("error")` reports their number, `applied` "no". Events that were
+   * acknowledged before do not come back, however late a copy of their request arrives. For that, one key of 64 bytes stays for 80 s.
+   * Other processes may read an answer from before for as long as their `maxAge` allows.
+   */
+  delete(): Promise<void> {
+    return this.#place.run("delete", () => {
+      const session = this.#sessions.free;
+      session.loop.checkOpen();
+      return session.delete().finally(() => this.#shared.forget());
+    });
+  }
+
+  /** Waits for events that are being recorded and frees all memory. The store stays open. */
+  async close(): Promise<void> {
+    this.#shared.close();
+    await Promise.all(this.#sessions.close().map((session) => untilEnded(session.close())));
+  }
+
+  /**
+   * Statistics of several series as if they were one, with percentiles over all values together. This suits events that
+   * are too many for one Redis node: one series on each node. Each part is exact and includes every event acknowledged
+   * before the call. Its window ends at the part's own current time, so the ends differ by the duration of the call and
+   * the nodes' clocks; `from` and `to` are the latest. With an `at` that is past on every node, all callers get the same
+   * answer. Rejects if one part does, and is degraded if one is. NaN follows the strictest policy of the series.
+   */
+  static stats<const P extends readonly number[] = DefaultPercentiles>(
+    series: readonly Series[],
+    options: StatsOptions<P> = {},
+  ): Promise<WindowStats<P[number]>> {
+    return new Place("Series").run(
+      "stats",
+      async () => {
+        if (!Array.isArray(series) || series.length === 0 || !series.every(isSeries))
+          throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
+        for (const one of series) one.#sessions.free.loop.checkOpen();
+        const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
+        checkSignal(options.signal);
+        const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
+        const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
+        const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
+        return mergedStats(await abortable(Promise.all(parts), options.signal), query, nan);
+      },
+      "no",
+    );
+  }
+
+  /** The session for a query. Throws if the series is closed or too many queries wait. */
+  #askable(): SeriesSession {
+    const session = this.#sessions.free;
+    session.loop.checkAskable();
+    return session;
+  }
+
+  /** A query changes nothing, even if its answer is lost. */
+  #asked<T>(operation: string, query: () => Promise<T>): Promise<T> {
+    return this.#place.run(operation, query, "no");
+  }
+
+  readonly #unobserved = (error: unknown, count: number): void => {
+    this.#store.report?.({ error: this.#place.outer("observe", error) as OrielError, count });
+  };
+}
+
+function isSeries(value: unknown): boolean {
+  return value instanceof Series;
+}

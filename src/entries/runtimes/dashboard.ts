@@ -1,0 +1,11 @@
+// Entry `oriel/dashboard` with kernels. Only exports that compute import them.
+
+import { kernels } from "../../engine/kernel/built-in.ts";
+import { withKernels } from "../../engine/kernel/choose.ts";
+import { withUpkeep } from "../../engine/series/session/given-upkeep.ts";
+import { upkeep } from "../../engine/series/session/upkeep.ts";
+import * as entry from "../structures/dashboard.ts";
+
+export * from "../structures/dashboard.ts";
+
+export const dashboard = /* @__PURE__ */ withUpkeep(/* @__PURE__ */ withKernels(entry.dashboard, kernels), upkeep);

@@ -1,0 +1,203 @@
+import { idleTimeout } from "../base/async/timers.ts";
+import { OrielError } from "../base/errors.ts";
+import type { Place } from "../base/place.ts";
+import type { Duration } from "../base/time.ts";
+import { type HoldSource, provenUntil } from "./hold-source.ts";
+import { leaseMsOf } from "./lock-options.ts";
+
+/** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
+const RENEWALS_PER_LEASE = 3;
+const RETRIES_PER_LEASE = 10;
+
+/** A signal that calls `look` when its state is read. A timer may be late, and the caller's code must not run on before it. */
+export function looking(signal: AbortSignal, look: () => void): AbortSignal {
+  const { prototype } = AbortSignal;
+  const aborted = Object.getOwnPropertyDescriptor(prototype, "aborted")!.get!;
+  return Object.defineProperties(signal, {
+    aborted: {
+      get() {
+        look();
+        return aborted.call(signal);
+      },
+    },
+    throwIfAborted: {
+      value() {
+        look();
+        prototype.throwIfAborted.call(signal);
+      },
+    },
+  });
+}
+
+/** Ends the renewals of a hold, which then lasts for its lease. For locks that are made of several holds. */
+export let stopWatchdog: (held: HeldLock<number | null>) => void;
+
+/**
+ * A hold of a lock. This process's clock decides whether it is still held: the lease counts from the moment before the
+ * request that got or extended it was sent, less 1 % and 2 ms. Timers and missing answers decide nothing.
+ */
+export class HeldLock<Fence extends number | null = number> {
+  static {
+    stopWatchdog = (held) => {
+      held.#renewAtMs = Number.POSITIVE_INFINITY;
+      held.#isWatched = false;
+      held.#arm();
+    };
+  }
+
+  /**
+   * A safe integer, higher than the fence of every earlier hold. Let the storage refuse a write with a lower one. Null for
+   * a hold of several servers, which have no common counter, and for a permit of a semaphore.
+   */
+  readonly fence: Fence;
+  readonly #at: Place;
+  readonly #source: HoldSource<Fence>;
+  /** Made on first use, because few holders use it. */
+  #abort: AbortController | undefined;
+  #lostBecause: OrielError | undefined;
+  /** Of the last renewal, if it failed. */
+  #renewalError: OrielError | undefined;
+  #provenUntilMs: number;
+  #renewAtMs = Number.POSITIVE_INFINITY;
+  #isWatched: boolean;
+  #state: "held" | "released" | "lost" = "held";
+  #released: Promise<boolean> | undefined;
+  #mayBeFreed = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(source: HoldSource<Fence>, isWatched: boolean, at: Place) {
+    this.#at = at;
+    this.fence = source.fence;
+    this.#source = source;
+    this.#provenUntilMs = source.provenUntilMs;
+    this.#isWatched = isWatched;
+    if (isWatched) this.#renewAtMs = this.#now() + source.leaseMs / RENEWALS_PER_LEASE;
+    this.#arm();
+  }
+
+  /** Ms for which the hold is still proven. 0 when it is released or lost. */
+  get leftMs(): number {
+    this.#checkLease();
+    return this.#state === "held" ? this.#provenUntilMs - this.#now() : 0;
+  }
+
+  /** Aborts with LOST when the hold can no longer be proven. Does not abort after a release. */
+  get signal(): AbortSignal {
+    this.#checkLease();
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      looking(this.#abort.signal, () => this.#checkLease());
+      this.#arm();
+    }
+    if (this.#lostBecause && !this.#abort.signal.aborted) this.#abort.abort(this.#lostBecause);
+    return this.#abort.signal;
+  }
+
+  /** Throws LOST if the hold is no longer proven, or was released. It looks at the clock and sends nothing. */
+  assertHeld(): void {
+    this.#checkLease();
+    if (this.#lostBecause) throw this.#lostBecause;
+    if (this.#state === "released") throw this.#at.error("assertHeld", new OrielError("LOST", "it was released"));
+  }
+
+  /**
+   * Extends the hold to last at least `lease` from now; default: its first lease. Resolves with false if it was released or
+   * lost before, or if the server no longer has it; the hold is then lost. Rejects if the store fails; the hold then lasts
+   * as long as before.
+   */
+  extend(lease: Duration = this.#source.leaseMs): Promise<boolean> {
+    return this.#at.run("extend", async () => {
+      const leaseMs = leaseMsOf("lease", lease);
+      if (this.leftMs === 0) return false;
+      const provenUntilMs = provenUntil(this.#now(), leaseMs);
+      const isHeld = await this.#source.extend(leaseMs);
+      this.#checkLease();
+      if (this.#state !== "held") return false;
+      if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
+      else this.#lose("the server no longer has it: it has expired, was deleted, or was released by force");
+      this.#arm();
+      return this.leftMs > 0;
+    });
+  }
+
+  /**
+   * Ends the hold and notifies the next waiter. Resolves with true if it was held until now, else false. Further calls
+   * have the same result. Rejects if the store fails: the hold then ends with its lease, and another call tries again.
+   */
+  release(): Promise<boolean> {
+    this.#checkLease();
+    if (this.#state === "held") this.#state = "released";
+    const isLost = this.#state === "lost";
+    clearTimeout(this.#timer);
+    this.#released ??= this.#at
+      .run("release", async () => (await this.#release()) && !isLost)
+      .catch((error) => {
+        this.#released = undefined;
+        throw error;
+      });
+    return this.#released;
+  }
+
+  /** If the reply to the first request was lost, a second one that finds no hold proves that the first has released it. */
+  async #release(): Promise<boolean> {
+    const send = async () => (await this.#source.release()) || (this.#mayBeFreed && this.#state === "released");
+    try {
+      return await send();
+    } catch (error) {
+      if ((error as OrielError).applied !== "unknown") throw error;
+      this.#mayBeFreed = true;
+      return send().catch((again: OrielError) => {
+        throw again.applied === "no" ? error : again; // the first request may have released it
+      });
+    }
+  }
+
+  #now(): number {
+    return this.#source.leaseClock();
+  }
+
+  #checkLease(): void {
+    if (this.#state === "held" && this.#now() >= this.#provenUntilMs) this.#lose("its lease may be over");
+  }
+
+  #lose(why: string): void {
+    this.#state = "lost";
+    clearTimeout(this.#timer);
+    const cause = this.#renewalError;
+    const because = cause ? `${why}; its last renewal failed: ${cause.message}` : why;
+    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${because}`, { cause });
+    this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
+    this.#abort?.abort(this.#lostBecause);
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // Without a watchdog and without a signal no timer is needed: the state is checked on access.
+    if (this.#state !== "held" || (this.#renewAtMs === Number.POSITIVE_INFINITY && !this.#abort)) return;
+    const dueInMs = Math.min(this.#provenUntilMs, this.#renewAtMs) - this.#now();
+    this.#timer = idleTimeout(() => this.#tick(), Math.max(1, dueInMs));
+  }
+
+  #tick(): void {
+    this.#checkLease();
+    if (this.#state !== "held") return;
+    if (this.#now() >= this.#renewAtMs) void this.#renew();
+    this.#arm();
+  }
+
+  async #renew(): Promise<void> {
+    const { leaseMs } = this.#source;
+    this.#renewAtMs = Number.POSITIVE_INFINITY;
+    const startMs = this.#now();
+    this.#renewalError = await this.extend(leaseMs).then(
+      () => undefined,
+      (error: OrielError) => error,
+    );
+    if (!this.#isWatched) return;
+    this.#renewAtMs = this.#renewalError
+      ? this.#now() + leaseMs / RETRIES_PER_LEASE
+      : startMs + leaseMs / RENEWALS_PER_LEASE;
+    this.#arm();
+  }
+}

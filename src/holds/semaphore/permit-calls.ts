@@ -1,0 +1,141 @@
+import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
+import { type Place, placeOf } from "../../base/place.ts";
+import type { Duration } from "../../base/time.ts";
+import type { Store } from "../../store/contract.ts";
+import { register } from "../../store/registry/register.ts";
+import { HeldLock } from "../held.ts";
+import { type HoldRequest, whileHeld } from "../lock-calls.ts";
+import { checkOptions, leaseMsOf, lockSettings, waitMsOf } from "../lock-options.ts";
+import { StoreHold } from "../store-hold.ts";
+import { takeHold } from "../waiters.ts";
+import { semaphoreKeyOf } from "./permits-in-use.ts";
+
+/** More would make one step long, during which Redis serves no one else. */
+const MAX_PERMITS = 1000;
+const MAX_LIMIT = 1_000_000;
+
+/** Options of `Semaphore` and `MultiSemaphore`. */
+export interface SemaphoreOptions {
+  /** The number of permits, 1 to 1 000 000. A process with a lower limit only waits longer. */
+  limit: number;
+  /** Lease of a permit that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
+  watchdogLease?: Duration | undefined;
+  /** As in `LockOptions`. Default 0. */
+  replicas?: number | undefined;
+}
+
+/** Options of `tryAcquire` of a semaphore. */
+export interface TryPermitOptions {
+  /** Longest time of the hold, 10 to 2147483647 ms. Default: a watchdog renews it until it is released. */
+  lease?: Duration | undefined;
+  /** Ends the wait. The call rejects with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `acquire` of a semaphore, which waits for permits. */
+export interface PermitOptions extends TryPermitOptions {
+  /** How long to wait, at most 2147483647 ms. Default 10 s. */
+  wait?: Duration | undefined;
+}
+
+/** A hold of one or more permits of a semaphore. Its `fence` is null, because several holders work at once. */
+export type Permit = HeldLock<null>;
+
+const DEFAULT_WAIT = "10s";
+
+interface SemaphoreSettings {
+  limit: number;
+  watchdogLeaseMs: number;
+  replicas: number;
+}
+
+/** Throws ARGUMENT for a wrong option, and for one that is not `known`. */
+export function semaphoreSettings(options: SemaphoreOptions, known: readonly string[]): SemaphoreSettings {
+  checkOptions(options, known);
+  const { limit, ...others } = options;
+  return { limit: wholeNumber("limit", limit, 1, MAX_LIMIT), ...lockSettings(others) };
+}
+
+/** The calls of a semaphore, around its own way to get a hold. */
+export class PermitCalls {
+  readonly limit: number;
+  readonly #at: Place;
+  readonly #watchdogLeaseMs: number;
+  readonly #hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>;
+
+  /** `hold` gets the name of the hold in messages. */
+  constructor(
+    at: Place,
+    { limit, watchdogLeaseMs }: SemaphoreSettings,
+    hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>,
+  ) {
+    this.limit = limit;
+    this.#at = at;
+    this.#watchdogLeaseMs = watchdogLeaseMs;
+    this.#hold = hold;
+  }
+
+  /** The calls of `instance`, a semaphore on one store. Throws ARGUMENT. */
+  static on(
+    store: Store,
+    structure: "Semaphore" | "MultiSemaphore",
+    name: string,
+    instance: object,
+    options: SemaphoreOptions,
+  ): PermitCalls {
+    const at = placeOf(structure, store, name);
+    const settings = at.checked(undefined, () => semaphoreSettings(options, ["limit", "watchdogLease", "replicas"]));
+    const { limit, replicas } = settings;
+    register(store, structure, name, instance, { limit });
+    const key = semaphoreKeyOf(store, name);
+    return new PermitCalls(at, settings, async (permits, { isWatched, leaseMs, waitMs, signal }, what) => {
+      const grant = await takeHold(store, key, { permits, limit, leaseMs, waitMs, signal, replicas });
+      return grant && new HeldLock(new StoreHold(grant, null, what), isWatched, at);
+    });
+  }
+
+  tryAcquire(permits: number, options: TryPermitOptions): Promise<Permit | null> {
+    return this.#at.run("tryAcquire", () => {
+      checkOptions(options, ["lease", "signal"]);
+      return this.#permit(permits, options, 0);
+    });
+  }
+
+  acquire(permits: number, options: PermitOptions): Promise<Permit> {
+    return this.#at.run("acquire", () => this.#acquire(permits, options));
+  }
+
+  async with<T>(
+    operation: string,
+    permits: number,
+    fn: (permit: Permit) => T | Promise<T>,
+    options: PermitOptions,
+  ): Promise<T> {
+    const permit = await this.#at.run(operation, () => {
+      if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
+      return this.#acquire(permits, options);
+    });
+    return whileHeld(permit, fn, this.#at, operation);
+  }
+
+  async #acquire(permits: number, options: PermitOptions): Promise<Permit> {
+    checkOptions(options, ["wait", "lease", "signal"]);
+    const waitMs = waitMsOf(options.wait ?? DEFAULT_WAIT);
+    const permit = await this.#permit(permits, options, waitMs);
+    if (permit) return permit;
+    const free = permits === 1 ? "no permit was" : `no ${permits} permits were`;
+    const text = `${free} free within ${waitMs} ms (limit ${this.limit})`;
+    throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
+  }
+
+  async #permit(permits: number, { lease, signal }: TryPermitOptions, waitMs: number): Promise<Permit | null> {
+    wholeNumber("permits", permits, 1, MAX_PERMITS);
+    // It could never be acquired.
+    if (permits > this.limit) throw argumentError("permits", permits, `at most the limit, ${this.limit}`);
+    const isWatched = lease === undefined;
+    const leaseMs = isWatched ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
+    signal?.throwIfAborted();
+    const what = `the hold of ${permits} of ${this.limit} permits`;
+    return this.#hold(permits, { leaseMs, waitMs, signal, isWatched }, what);
+  }
+}

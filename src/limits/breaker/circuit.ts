@@ -1,0 +1,156 @@
+import { VERDICT } from "../../generated/layouts/breaker.ts";
+import { cutoffMsOf, type Rule, tickOf, trips, type Verdict } from "./rule.ts";
+import { SlidingTally } from "./tally.ts";
+
+/** State of a circuit: calls pass, calls are rejected, or probes are tried. */
+export type BreakerState = "closed" | "open" | "half-open";
+
+/** The calls counted in a window. */
+export interface WindowCounts {
+  readonly calls: number;
+  readonly failures: number;
+  readonly slow: number;
+}
+
+/**
+ * The states of a circuit, on one clock of whole ms. The twin of lua/breaker/flush.lua. A breaker without a store has
+ * nothing else. Each step begins with `advance`, which brings the state to the present.
+ */
+export class Circuit {
+  state: BreakerState = "closed";
+  /** Grows with each state change. */
+  epoch: number;
+  /** Open: the end of the cooldown. */
+  untilMs = 0;
+  /** Start of the window. Earlier events belong to an earlier window. */
+  sinceMs = Number.NEGATIVE_INFINITY;
+  /** Counts of a closed circuit. */
+  readonly tally = new SlidingTally();
+  /** Half-open: the running probes, with the ends of their leases. */
+  readonly probes = new Map<string, number>();
+  /** Half-open: number of successful probes. */
+  successes = 0;
+  #opened: WindowCounts = { calls: 0, failures: 0, slow: 0 };
+  #stampMs: number;
+
+  constructor(nowMs: number) {
+    this.epoch = nowMs;
+    this.#stampMs = nowMs;
+  }
+
+  /**
+   * Returns by how many ms the clock stepped back. No time passes in such a step. A probe whose lease is over reopens
+   * the circuit, and the next call may probe.
+   */
+  advance(rule: Rule, nowMs: number): number {
+    const behindMs = Math.max(0, this.#stampMs - nowMs);
+    this.#stampMs = nowMs;
+    if (behindMs > 0) this.#moveBack(behindMs);
+    if (this.state === "closed") this.tally.dropThrough(cutoffMsOf(rule, nowMs));
+    else if (this.state === "half-open" && this.#hasLapsed(nowMs)) this.#reopen(nowMs, nowMs);
+    return behindMs;
+  }
+
+  /** Records the end of a probe. A probe that no longer runs changes nothing. */
+  settle(rule: Rule, token: string, verdict: Verdict, nowMs: number): void {
+    if (!this.probes.delete(token)) return;
+    if (verdict === VERDICT.failure) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+    else if (verdict === VERDICT.success) this.successes++;
+    if (this.state === "half-open" && this.successes >= rule.probes) this.#close(rule, nowMs);
+  }
+
+  /** Counts calls if they belong to the window. Returns whether they do. */
+  count(rule: Rule, atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
+    const tickMs = tickOf(rule, atMs);
+    if (this.state !== "closed" || tickMs < this.sinceMs || tickMs <= cutoffMsOf(rule, nowMs)) return false;
+    this.tally.add(tickMs, calls, failures, slow);
+    return true;
+  }
+
+  /** The window's counts; if the circuit is not closed, the counts that opened it. */
+  get counts(): WindowCounts {
+    return this.state === "closed" ? this.tally : this.#opened;
+  }
+
+  /** Opens the circuit if its window says so. Called after each count. */
+  decide(rule: Rule, nowMs: number): void {
+    if (this.state === "closed" && this.#trips(rule)) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+  }
+
+  /** Starts as many of the probes as there is room for, first ones first. Returns their number. */
+  grantProbes(rule: Rule, tokens: readonly string[], nowMs: number): number {
+    if (this.state === "open" && nowMs >= this.untilMs && tokens.length > 0) this.#enter("half-open", nowMs);
+    if (this.state !== "half-open") return 0;
+    const granted = tokens.slice(0, Math.max(0, this.#room(rule)));
+    for (const token of granted) this.probes.set(token, nowMs + rule.leaseMs);
+    return granted.length;
+  }
+
+  /** Ms until a probe may be granted. */
+  waitMs(rule: Rule, nowMs: number): number {
+    if (this.state === "open") return Math.max(0, this.untilMs - nowMs);
+    if (this.state === "closed" || this.#room(rule) > 0) return 0;
+    return Math.min(...this.probes.values()) - nowMs;
+  }
+
+  /** Opens for a cooldown, whatever the state. */
+  open(rule: Rule, nowMs: number): void {
+    this.#reopen(nowMs, nowMs + rule.cooldownMs);
+  }
+
+  /** Closes with an empty window. A closed circuit keeps its window. */
+  close(rule: Rule, nowMs: number): void {
+    if (this.state !== "closed") this.#close(rule, nowMs);
+  }
+
+  /** Takes over the shared state: open until `untilMs`, or closed. A closed circuit keeps its window. */
+  adopt(isOpen: boolean, nowMs: number, untilMs: number, opened?: WindowCounts): void {
+    if (isOpen) this.#reopen(nowMs, untilMs);
+    if (isOpen && opened) this.#opened = opened;
+    if (!isOpen && this.state !== "closed") this.#enter("closed", nowMs);
+  }
+
+  #trips(rule: Rule): boolean {
+    const { calls, failures, slow } = this.tally;
+    return trips(rule, calls, failures, slow);
+  }
+
+  #hasLapsed(nowMs: number): boolean {
+    for (const endMs of this.probes.values()) if (endMs <= nowMs) return true;
+    return false;
+  }
+
+  /** At least 1 while no probe runs: successes may have been counted under a rule with more probes. */
+  #room(rule: Rule): number {
+    return Math.max(rule.probes - this.successes, this.probes.size === 0 ? 1 : 0) - this.probes.size;
+  }
+
+  #reopen(nowMs: number, untilMs: number): void {
+    this.#enter("open", nowMs);
+    this.untilMs = untilMs;
+  }
+
+  #close(rule: Rule, nowMs: number): void {
+    this.#enter("closed", nowMs);
+    this.sinceMs = tickOf(rule, nowMs);
+  }
+
+  #enter(state: BreakerState, nowMs: number): void {
+    if (this.state === "closed") {
+      const { calls, failures, slow } = this.tally;
+      this.#opened = { calls, failures, slow };
+    }
+    this.state = state;
+    this.epoch = Math.max(this.epoch + 1, nowMs);
+    this.successes = 0;
+    this.probes.clear();
+    this.tally.clear();
+  }
+
+  #moveBack(byMs: number): void {
+    this.untilMs -= byMs;
+    this.sinceMs -= byMs;
+    this.tally.moveBack(byMs);
+    for (const [token, endMs] of this.probes) this.probes.set(token, endMs - byMs);
+  }
+}

@@ -1,0 +1,89 @@
+import { type ErrorPlace, OrielError } from "../../base/errors.ts";
+import type { BreakerState } from "./circuit.ts";
+import type { Command } from "./flush-format.ts";
+import type { Verdict } from "./rule.ts";
+
+/** The state of a circuit and the counts of its window. */
+export interface BreakerStats {
+  state: BreakerState;
+  /**
+   * Calls in the window: of all processes, as of the store's last answer; without a store, of this process. If the circuit
+   * is not closed: the counts that opened it. They stay while probes run, and when a probe opens it again.
+   */
+  calls: number;
+  failures: number;
+  slow: number;
+  /** Ms until a call may be let through; 0 if the circuit is closed. */
+  retryAfterMs: number;
+}
+
+/** An opening of a shared circuit, for its history. */
+export interface Opening {
+  /** Server ms. No two openings of a circuit have the same. */
+  atMs: number;
+  /** "calls": by the counts of the window. "probe": a probe failed or was given up. "order": `open()` was called. */
+  cause: "calls" | "probe" | "order";
+  calls: number;
+  failures: number;
+  slow: number;
+}
+
+/** The events of a breaker. */
+export interface BreakerEvents {
+  /** Calls are rejected from now on. The event has the counts that opened the circuit. */
+  open: BreakerStats;
+  /** Probes are let through. */
+  halfOpen: BreakerStats;
+  close: BreakerStats;
+  /** A call was rejected. */
+  reject: { retryAfterMs: number };
+  /**
+   * The store fails, and this process decides alone until it is back. Emitted once per outage. Or a listener threw or
+   * rejected: ARGUMENT, with its `cause`.
+   */
+  error: { error: unknown };
+}
+
+export const BREAKER_EVENTS: Record<keyof BreakerEvents, true> = {
+  open: true,
+  halfOpen: true,
+  close: true,
+  reject: true,
+  error: true,
+};
+
+/** A permit to probe; 0: the call is no probe. Positive ones are granted by the store, negative ones by this process. */
+export type Permit = number;
+
+/** Decides which calls pass. Times are ms of the breaker's monotonic clock. */
+export interface Gate {
+  /** Changes when the circuit closes. A call that began under another number belongs to an earlier window. */
+  readonly window: number;
+  /** Whether every call passes at any time. If not, `enter` decides. */
+  readonly isFree: boolean;
+  /** Lets a call pass, with a permit if it is a probe. Throws OPEN. */
+  enter(nowMs: number, signal: AbortSignal | undefined): Permit | Promise<Permit>;
+  /** Counts calls. Returns whether they were counted: an open circuit counts none. */
+  count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean;
+  /** Records the end of a probe. */
+  settle(permit: Permit, verdict: Verdict, nowMs: number): void;
+  stats(nowMs: number): BreakerStats;
+  /** Reports to the store. */
+  flush(): Promise<void>;
+  /** Opens the circuit for a cooldown, or closes it. */
+  order(command: Command): Promise<void>;
+}
+
+/** The gate of a disabled breaker: every call passes, and none is counted. */
+export const DISABLED: Pick<Gate, "window" | "isFree" | "count" | "settle"> = {
+  window: 0,
+  isFree: true,
+  count: () => false,
+  settle() {},
+};
+
+export function openError(waitMs: number, place: ErrorPlace): OrielError {
+  const retryAfterMs = Math.max(1, Math.ceil(waitMs));
+  const message = `the circuit is open; calls may be let through in ${retryAfterMs} ms`;
+  return new OrielError("OPEN", message, { transient: true, retryAfterMs }, place);
+}

@@ -1,0 +1,88 @@
+import type { Place } from "../../../base/place.ts";
+import { HeldLock } from "../../../holds/held.ts";
+import { forget, look } from "../../../holds/steps/steps.ts";
+import { StoreHold } from "../../../holds/store-hold.ts";
+import { takeHold } from "../../../holds/waiters.ts";
+import type { Store } from "../../../store/contract.ts";
+import type { Decision } from "../decision.ts";
+import { until } from "./fair-waiters.ts";
+import { isStoreFailure } from "./store-failure.ts";
+
+/** The caller whose turn it is asks this often at first, and at the end. Permits may come back at any time. */
+const FIRST_POLL_MS = 20;
+const MAX_POLL_MS = 100;
+/** The turn of a dead process ends after this time. */
+const LEASE_MS = 5000;
+
+/** A call of `acquire` on a limiter that lends permits. */
+export interface Acquisition {
+  readonly at: Place;
+  readonly store: Store;
+  /** The key of the queue. */
+  readonly key: string;
+  /** By the store's monotonic clock. */
+  readonly untilMs: number;
+  readonly signal: AbortSignal | undefined;
+  ask(): Promise<Decision>;
+  peek(): Promise<Decision>;
+}
+
+/**
+ * Waits for lent permits of an id, in order of arrival over all processes. A caller that finds nobody waiting asks at once. The
+ * others queue for the turn, which is a hold of the id. Only the caller that has it asks, again and again, until it passes.
+ * So a newcomer takes no permit that comes back while others wait. If the store fails, each caller asks for itself.
+ */
+export async function acquireInTurn(call: Acquisition): Promise<Decision> {
+  const { at, store, key, untilMs, signal, ask, peek } = call;
+  signal?.throwIfAborted();
+  const isBusy = await unlessStoreFails(hasTurn(store, key));
+  const first = await (isBusy ? peek() : ask());
+  if (first.allowed && !isBusy) return first;
+  const waitMs = untilMs - store.monotonic();
+  if (first.retryAfterMs === Number.POSITIVE_INFINITY || waitMs <= 0) return isBusy ? refused(first, ask) : first;
+  const request = { permits: 1, limit: 1, leaseMs: LEASE_MS, waitMs, signal, replicas: 0 };
+  const turn = await unlessStoreFails(takeHold(store, key, request));
+  if (turn === undefined) return ask();
+  if (turn === null) return refused(await peek(), ask);
+  const held = new HeldLock(new StoreHold(turn, turn.number, `the turn "${key}"`), true, at);
+  try {
+    return await poll(call);
+  } finally {
+    await unlessStoreFails(held.release());
+    await forgetTurns(store, key);
+  }
+}
+
+/** Deletes the queue of an id if nobody waits, or if it is damaged. If the store fails, the queue stays until it expires. */
+export async function forgetTurns(store: Store, key: string): Promise<void> {
+  await unlessStoreFails(store.run(forget, key, undefined));
+}
+
+/** Undefined if the store fails. A turn that can't be passed on ends with its lease. */
+function unlessStoreFails<T>(step: Promise<T>): Promise<T | undefined> {
+  return step.catch((error) => {
+    if (isStoreFailure(error)) return undefined;
+    throw error;
+  });
+}
+
+/** True if a caller has the turn of an id, or waits for it. */
+async function hasTurn(store: Store, key: string): Promise<boolean> {
+  const { nowMs, holds, places } = await store.run(look, key, undefined);
+  return places.length > 0 || holds.some(({ endMs }) => endMs >= nowMs);
+}
+
+async function poll({ store, untilMs, signal, ask }: Acquisition): Promise<Decision> {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
+    const decision = await ask();
+    const leftMs = untilMs - store.monotonic();
+    if (decision.allowed || decision.retryAfterMs === Number.POSITIVE_INFINITY || leftMs <= 0) return decision;
+    await until(undefined, Math.min(decision.retryAfterMs, leftMs, pollMs), signal);
+  }
+}
+
+/** The decision about a caller whose wait is over. Permits that are free belong to those that wait before it. */
+function refused(seen: Decision, ask: () => Promise<Decision>): Promise<Decision> | Decision {
+  if (seen.degraded) return ask();
+  return { ...seen, allowed: false, granted: 0, retryAfterMs: Math.max(1, seen.retryAfterMs) };
+}

@@ -1,0 +1,261 @@
+import { ofThisCopy } from "../../base/copies.ts";
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { Place, placeOf } from "../../base/place.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
+import { MODE } from "../../generated/layouts/limiter.ts";
+import type { Store } from "../../store/contract.ts";
+import { register } from "../../store/registry/register.ts";
+import { tap } from "../../store/registry/structures.ts";
+import { DecisionClient } from "./client/decision-client.ts";
+import { FairWaiters } from "./client/fair-waiters.ts";
+import { Fallback } from "./client/fallback.ts";
+import { Leases } from "./client/leases.ts";
+import { isStoreFailure, withApplied } from "./client/store-failure.ts";
+import { TakeCoalescer } from "./client/take-coalescer.ts";
+import type { Decision } from "./decision.ts";
+import { keyPrefixOf, turnKeyOf } from "./keys.ts";
+import {
+  type AcquireOptions,
+  atLeastOf,
+  checkCall,
+  checkOverride,
+  checkPermit,
+  costOf,
+  type LimiterOptions,
+  type LimiterSettings,
+  limiterSettings,
+  type PoliciesOf,
+  policiesFor,
+  type TakeOptions,
+  waitMsOf,
+} from "./options.ts";
+import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
+import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
+import { newToken, requestToken } from "./token.ts";
+
+/** One request of `Limiter.takeAll`: a limiter, an id, and a cost. */
+export type TakeRequest = TakeRequestOf<Limiter>;
+/** The counts of an id that a call concerns: those of a tag, or of other policies. */
+export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
+const NO_NAME = new Place("Limiter");
+const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
+
+/**
+ * Limits calls by one or several policies, shared by all processes on one store. One round trip asks all policies. The
+ * call passes all of them or changes nothing. A denial is a result: it names the policy and when the call would pass.
+ *
+ * A call whose answer is lost may have been counted. It is sent again only with a `requestId`; else it rejects with
+ * `applied` "unknown". For calls that ask for permits (`take`, `peek`, `acquire`, `reserve`, `takeAll`) `onStoreError` may
+ * decide instead. Calls that change a state (`penalty`, `reward`, `block`, `reset`, `release`, `settle`) always reject with
+ * DEADLINE or UNAVAILABLE, after at most two deadlines. Equal calls of a turn on one id share a step, and all ids share a
+ * script call. Time is the store's. Every key expires when it no longer matters.
+ *
+ * On a full server, calls that take permits are OVERLOADED; calls that free or read work. A key with foreign bytes is CORRUPT,
+ * whatever `onStoreError` says. It lets no call of its id pass until `reset`.
+ */
+export class Limiter {
+  readonly name: string;
+  /** Called with each decision of `takeAll`, as the policies of this limiter see it. */
+  declare [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
+  readonly #at: Place;
+  readonly #failedToTake: (error: unknown) => never;
+  readonly #store: Store;
+  readonly #policiesOf: (id: string) => readonly Policy[];
+  readonly #settings: LimiterSettings;
+  readonly #client: DecisionClient;
+  readonly #coalescer: TakeCoalescer;
+  readonly #fallback: Fallback;
+  readonly #leases: Leases | undefined;
+  readonly #waiters = new FairWaiters();
+
+  /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
+  constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
+    this.#settings = new Place("Limiter", options?.name, store).checked(undefined, () => limiterSettings(options));
+    this.#at = placeOf("Limiter", store, options.name);
+    this.#failedToTake = this.#at.thrower("take");
+    this.name = options.name;
+    this.#store = store;
+    this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
+    this.#client = new DecisionClient(store);
+    this.#fallback = new Fallback(store, this.name, this.#settings.onStoreError);
+    this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
+    const { lease } = this.#settings;
+    const ask = this.#coalescer.take.bind(this.#coalescer);
+    if (lease) this.#leases = new Leases(this.#client, this.#fallback, lease, ask, store.monotonic);
+    register(store, "Limiter", this.name, this, { policies: typeof policies === "function" ? "by id" : policies });
+  }
+
+  /** Takes permits, if all policies allow it. */
+  take(id: string, options?: TakeOptions): Promise<Decision> {
+    try {
+      if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
+      const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
+      return this.#takePlain(keyPrefix, this.#policiesOf(id), 1).catch(this.#failedToTake);
+    } catch (error) {
+      return Promise.reject(this.#at.error("take", error));
+    }
+  }
+
+  /** Returns what `take` would return, and takes no permits. */
+  peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast"> = {}): Promise<Decision> {
+    return this.#at.run("peek", () => this.#peek(id, options), "no");
+  }
+
+  async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
+    checkCall(options, ["cost", "tag", "policies", "signal"]);
+    const { keyPrefix, policies } = this.#of(id, options);
+    const cost = costOf(options.cost ?? 1);
+    return this.#fallback.decide(this.#client, { keyPrefix, policies, cost, mode: MODE.peek, signal: options.signal });
+  }
+
+  /**
+   * Waits for permits. Denied if they would not be free within `wait`. Callers wait in order, each id apart: those of one process,
+   * and with a concurrency policy those of all processes. The first one asks again when its decision said so, or up to ten times
+   * a second if lent permits may come back earlier.
+   */
+  acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
+    return this.#at.run("acquire", async () => {
+      checkCall(options, ["cost", "tag", "policies", "signal", "wait"]);
+      const { wait = "10s", ...rest } = options;
+      const untilMs = this.#store.monotonic() + waitMsOf(wait);
+      const { keyPrefix, policies } = this.#of(id, options);
+      const ask = () => this.#takeWith(id, rest);
+      const { signal } = options;
+      const turns = turnsOf(policies);
+      const store = this.#store;
+      if (!turns) return this.#waiters.wait(keyPrefix, untilMs, store.monotonic, signal, ask);
+      const peek = () => this.#peek(id, rest);
+      return turns.acquire({ at: this.#at, store, key: turnKeyOf(keyPrefix), untilMs, signal, ask, peek });
+    });
+  }
+
+  /** Takes `permits` even if they are not free, so later calls wait longer. Then peeks: two round trips. */
+  penalty(id: string, permits = 1, options: TargetOptions = {}): Promise<Decision> {
+    return this.#at.run("penalty", () => this.#change(id, options, MODE.add, permits));
+  }
+
+  /** Gives back taken permits, the newest ones first. */
+  reward(id: string, permits = 1, options: TargetOptions = {}): Promise<Decision> {
+    return this.#at.run("reward", () => this.#change(id, options, MODE.giveBack, permits));
+  }
+
+  /** Denies every call of an id for `duration`; 0 ends a block. */
+  block(id: string, duration: Duration, options: TargetOptions = {}): Promise<Decision> {
+    const msOf = () => durationMs("duration", duration, 0, 2 ** 52);
+    return this.#at.run("block", () => this.#change(id, options, MODE.block, 0, msOf()));
+  }
+
+  /** Deletes the permits, block and reservations of an id. */
+  reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    return this.#at.run("reset", async () => {
+      checkKnown(options, ["tag"]);
+      const { keyPrefix, policies } = this.#of(id, options);
+      this.#coalescer.forget(keyPrefix);
+      this.#leases?.forget(keyPrefix);
+      await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.reset, hasReservations: true });
+      await turnsOf(policies)?.forget(this.#store, turnKeyOf(keyPrefix));
+    });
+  }
+
+  /** Gives back the permits of a concurrency policy, by `decision.permit`. A second call, or a late one, changes nothing. */
+  release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    return this.#at.run("release", async () => {
+      checkKnown(options, ["tag"]);
+      checkPermit(permit);
+      const { keyPrefix, policies } = this.#of(id, options);
+      if (await this.#fallback.release(keyPrefix, policies, permit)) return;
+      this.#coalescer.forget(keyPrefix);
+      await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.release, token: permit });
+    });
+  }
+
+  /**
+   * Sets permits aside until the cost is known; null if they are not free. `settle` charges the cost, `cancel` nothing.
+   * After the lease they are free again. In an outage: null under "deny", else a `degraded` reservation.
+   */
+  reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
+    return this.#at.run("reserve", async () => {
+      checkKnown(options, ["cost", "lease", "tag", "policies"]);
+      const { keyPrefix, policies } = this.#of(id, options);
+      return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
+    });
+  }
+
+  /**
+   * Takes from several limiters and ids in one step, or from none. In a cluster, one step can change only keys of one slot,
+   * so `tag` names the slot: a tenant or a user, for example. Counts under a tag are separate from counts without it. Use the
+   * same tag in `take` and `peek` to reach them. All requests together have at most 3000 policies.
+   * In an outage the strictest `onStoreError` decides: "throw", "deny", `localDecisions()`, "allow".
+   */
+  static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {
+    return NO_NAME.run("takeAll", () => {
+      const tag = checkTakeAll(requests, options);
+      const parts = requests.map((one: TakeRequest | undefined) => {
+        if (!isLimiter(one?.limiter))
+          throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
+        const { limiter, id, cost = 1 } = one!;
+        return limiter.#partOf(id, costOf(cost), tag);
+      });
+      return placeOfParts(parts).run("takeAll", () => takeAll(parts));
+    });
+  }
+
+  #partOf(id: string, cost: number, tag: string): TakePart {
+    return { ...this.#of(id, { tag }), id, limiter: this, store: this.#store, fallback: this.#fallback, cost };
+  }
+
+  #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    if (!this.#leases || hasConcurrency(policies)) return this.#coalescer.take(keyPrefix, policies, cost);
+    return this.#leases.take(keyPrefix, policies, cost);
+  }
+
+  async #takeWith(id: string, options: TakeOptions): Promise<Decision> {
+    checkCall(options, TAKE_OPTIONS);
+    const { atLeast, requestId, signal } = options;
+    signal?.throwIfAborted();
+    const { keyPrefix, policies } = this.#of(id, options);
+    const cost = costOf(options.cost ?? 1);
+    if (atLeast === undefined && requestId === undefined && signal === undefined)
+      return options.policies
+        ? this.#coalescer.take(keyPrefix, policies, cost)
+        : this.#takePlain(keyPrefix, policies, cost);
+    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
+    const token = requestId !== undefined && hasConcurrency(policies) ? await requestToken(requestId) : newToken();
+    return this.#fallback.decide(this.#client, {
+      keyPrefix,
+      policies,
+      cost,
+      mode: MODE.take,
+      isPartial: atLeast !== undefined,
+      amount,
+      token,
+      requestId,
+      signal,
+    });
+  }
+
+  async #change(id: string, options: TargetOptions, mode: number, permits: number, amount = 0): Promise<Decision> {
+    checkKnown(options, ["tag", "policies"]);
+    const { keyPrefix, policies } = this.#of(id, options);
+    const cost = costOf(permits, "permits");
+    this.#coalescer.forget(keyPrefix);
+    this.#leases?.forget(keyPrefix);
+    await this.#client.ask({ keyPrefix, policies, cost, mode, amount });
+    return this.#peek(id, options).catch((error: unknown) => {
+      throw isStoreFailure(error) ? withApplied(error, "unknown") : error;
+    });
+  }
+
+  #of(id: string, { tag, policies }: TargetOptions) {
+    const own = this.#policiesOf(id);
+    return {
+      keyPrefix: keyPrefixOf(this.#store, this.name, id, tag),
+      policies: policies === undefined ? own : checkOverride(policies, own),
+    };
+  }
+}
+
+function isLimiter(value: unknown): boolean {
+  return value instanceof Limiter;
+}

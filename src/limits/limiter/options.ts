@@ -1,0 +1,159 @@
+import { argumentError, checkKnown, checkSignal } from "../../base/errors.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
+import type { LocalDecisions } from "./local-decisions.ts";
+import type { Policy } from "./policies.ts";
+
+/** How a limiter decides while the store is unreachable. */
+export type OnStoreError = "throw" | "allow" | "deny" | LocalDecisions;
+
+/** Options of `Limiter`. */
+export interface LimiterOptions {
+  /** Part of every key. Limiters with the same name and store share their counts. */
+  name: string;
+  /**
+   * What calls that ask for permits do while the store is unreachable (DEADLINE, UNAVAILABLE): "throw" (default), "allow",
+   * "deny", or `localDecisions()`, under which this process decides alone. Decisions without the store are `degraded`. A
+   * request that the store received just before it stopped answering may count there too, once.
+   */
+  onStoreError?: OnStoreError | undefined;
+  /**
+   * How long a denial is repeated without a request, at most its `retryAfterMs`: 0 ms (default) to 100 ms. A reset, a reward
+   * or a raised limit takes effect that much later. The cache has at most 8 MiB, with the latest denials.
+   */
+  denyCache?: Duration | undefined;
+  /**
+   * Fetches this number of permits ahead, and grants them without a request for this time, at most 1 s. Within one span each
+   * process may then exceed the limit by `permits`. Has no effect with a concurrency policy. The cache has at most 8 MiB, about
+   * 10 000 ids. Permits fetched for further ids are lost.
+   */
+  lease?: { permits: number; for: Duration } | undefined;
+}
+
+/** Options of `Limiter.take`. */
+export interface TakeOptions {
+  /** Permits: an integer from 0 to 2147483647, default 1. A cost of 0 takes nothing, and is denied only by a block. */
+  cost?: number | undefined;
+  /** Accept fewer permits than the cost, down to this number. */
+  atLeast?: number | undefined;
+  /**
+   * Calls with the same id count once within a minute, so a call with a lost reply is sent again. If the first call was
+   * granted, the others get its answer; with another cost, `atLeast` or policies they reject with MISMATCH. The call is
+   * decided again after a reset and while the id is blocked. Do not let clients choose it freely: repeated calls cost nothing.
+   */
+  requestId?: string | undefined;
+  /**
+   * Makes counts reachable for `takeAll`. All keys of one tag lie in one slot of a cluster, so one step can change them all.
+   * Counts under a tag are separate from counts under other tags and without one. A tag that all calls share puts them on one
+   * node; the name of a tenant or a user spreads them.
+   */
+  tag?: string | undefined;
+  /** Other limits or spans for this call, for the same policy names and kinds in the same order. They act at once. */
+  policies?: readonly Policy[] | undefined;
+  /** Rejects the call with its reason. A request that was sent may still count. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `Limiter.acquire`, which waits for permits. */
+export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId"> {
+  /** Longest wait; default "10s". */
+  wait?: Duration | undefined;
+}
+
+const MAX_COST = 2 ** 31 - 1;
+const MAX_WAIT_MS = 2 ** 31 - 1;
+const MAX_DENY_CACHE_MS = 100;
+const MAX_LEASE_MS = 1000;
+const MAX_POLICIES = 16;
+
+/** Throws ARGUMENT for an unknown option or a wrong signal. */
+export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
+  checkKnown(options, known);
+  checkSignal(options.signal);
+}
+
+export interface LimiterSettings {
+  onStoreError: OnStoreError;
+  denyCacheMs: number;
+  lease: { permits: number; forMs: number } | undefined;
+}
+
+export function limiterSettings(options: LimiterOptions): LimiterSettings {
+  checkKnown(options, ["name", "onStoreError", "denyCache", "lease"]);
+  const { name, onStoreError = "throw", denyCache = 0 } = options;
+  if (typeof name !== "string") throw argumentError("name", name, "a string");
+  if (
+    !["throw", "allow", "deny"].includes(onStoreError as string) &&
+    typeof Object(onStoreError).storeFor !== "function"
+  )
+    throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or localDecisions()');
+  const denyCacheMs = durationMs("denyCache", denyCache, 0, MAX_DENY_CACHE_MS);
+  return { onStoreError, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
+}
+
+function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {
+  checkKnown(lease, ["permits", "for"], "lease");
+  if (lease.permits === 0) throw argumentError("lease.permits", 0, "an integer number of permits, 1 or more");
+  return {
+    permits: costOf(lease.permits, "lease.permits"),
+    forMs: durationMs("lease.for", lease.for, 1, MAX_LEASE_MS),
+  };
+}
+
+/** Throws ARGUMENT unless they are 1 to 16 policies with different names. */
+function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
+  if (!Array.isArray(policies) || policies.length === 0 || policies.length > MAX_POLICIES)
+    throw argumentError("policies", policies, `an array of 1 to ${MAX_POLICIES} policies`);
+  for (const one of policies)
+    if (typeof one?.kind !== "number")
+      throw argumentError("policies", one, "a result of fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
+  const names = policies.map(({ name }) => name);
+  if (new Set(names).size < names.length)
+    throw argumentError("policies", names.join(", "), "policies with different names; pass each its option name");
+  return policies;
+}
+
+/** The policies of all ids, or a function of the id. All ids have the same policy names and kinds. */
+export type PoliciesOf = readonly Policy[] | ((id: string) => readonly Policy[]);
+
+/** Returns the function that gives an id's policies. Policies that are the same for all ids are checked now. */
+export function policiesFor(policies: PoliciesOf) {
+  if (typeof policies === "function") return (id: string) => checkPolicies(policies(id));
+  const fixed = Object.freeze([...checkPolicies(policies)]);
+  return () => fixed;
+}
+
+export function checkPermit(permit: string): void {
+  if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
+    throw argumentError("permit", permit, "the permit that take, acquire or takeAll has returned");
+}
+
+/** Checks the policies of one call. They need the names and kinds of the limiter's policies, in the same order. */
+export function checkOverride(override: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
+  checkPolicies(override);
+  if (
+    override.length !== own.length ||
+    override.some((one, i) => one.name !== own[i]?.name || one.kind !== own[i]?.kind)
+  )
+    throw argumentError(
+      "policies",
+      override.map(({ name }) => name).join(", "),
+      `${own.map(({ name }) => name).join(", ")}`,
+    );
+  return override;
+}
+
+export function costOf(cost: number, argument = "cost"): number {
+  if (!Number.isSafeInteger(cost) || cost < 0 || cost > MAX_COST)
+    throw argumentError(argument, cost, `an integer number of permits from 0 to ${MAX_COST}`);
+  return cost;
+}
+
+export function atLeastOf(atLeast: number, cost: number): number {
+  if (!Number.isSafeInteger(atLeast) || atLeast < 1 || atLeast > cost)
+    throw argumentError("atLeast", atLeast, `an integer number of permits from 1 to the cost, ${cost}`);
+  return atLeast;
+}
+
+export function waitMsOf(wait: Duration): number {
+  return durationMs("wait", wait, 0, MAX_WAIT_MS);
+}

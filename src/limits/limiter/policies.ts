@@ -1,0 +1,188 @@
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { placed } from "../../base/place.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
+import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
+import { acquireInTurn, forgetTurns } from "./client/turns.ts";
+import type { PolicyKind } from "./decision.ts";
+
+/** Options of every policy. */
+export interface PolicyOptions {
+  /** The policy's name in decisions, headers and keys: 1 to 64 characters A-Z a-z 0-9 . _ -. Default: its kind. */
+  name?: string | undefined;
+  /** The policy decides, reports and counts, but denies no call. */
+  shadow?: boolean | undefined;
+}
+
+/** A limit. Made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
+export interface Policy {
+  readonly name: string;
+  readonly kindName: PolicyKind;
+  readonly kind: number;
+  readonly limit: number;
+  readonly spanMs: number;
+  readonly rate: number;
+  readonly isAligned: boolean;
+  readonly isShadow: boolean;
+  /** Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
+  readonly turns?: { acquire: typeof acquireInTurn; forget: typeof forgetTurns };
+}
+
+/** Options of the policies `slidingWindow` and `fixedWindow`. */
+export interface WindowPolicy extends PolicyOptions {
+  /** Permits per span: an integer from 0 (no call passes) to 2^47. */
+  limit: number;
+  /** At least 1 ms. */
+  span: Duration;
+}
+
+/**
+ * A fixed window: at most `limit` permits from its start to its end. It starts with its first call or, if `aligned`, at a
+ * multiple of the span since 1970 (UTC). A call with another span may start a new window. Up to twice the limit can pass
+ * within one span that covers parts of two windows. Takes about 40 bytes per id.
+ */
+export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefined }): Policy {
+  return placed("fixedWindow", () => {
+    checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
+    const { limit, span, aligned = false } = options;
+    const spanMs = durationMs("span", span, 1, MAX_SPAN_MS);
+    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MAX_PERMITS), spanMs, 0, aligned);
+  });
+}
+
+/**
+ * An exact sliding window: no span of time, wherever it begins, has more than `limit` permits. Takes 12 bytes for each ms with
+ * permits, up to half more while it grows. A call costs O(log limit). Throws OVERLOADED above 4 194 304 such ms in a span.
+ */
+export function slidingWindow(options: WindowPolicy): Policy {
+  return placed("slidingWindow", () => {
+    checkKnown(options, ["limit", "span", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MAX_PERMITS), spanMs, 0);
+  });
+}
+
+/** Options of the policy `leakyBucket`. */
+export interface LeakyBucketPolicy extends PolicyOptions {
+  /** Permits that an empty bucket accepts at once. */
+  capacity: number;
+  /** Time in which a full bucket drains, at a constant rate. */
+  span: Duration;
+}
+
+/**
+ * A leaky bucket: it drains `capacity` permits per `span`, and a call adds its cost if it fits. The level is an integer number
+ * of permits times ms, so it does not drift. capacity x span is at most 2^52. Takes about 48 bytes per id.
+ */
+export function leakyBucket(options: LeakyBucketPolicy): Policy {
+  return placed("leakyBucket", () => {
+    checkKnown(options, ["capacity", "span", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    const capacity = whole("capacity", options.capacity, Math.floor(MAX_LEVEL / spanMs));
+    return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+  });
+}
+
+/**
+ * The generic cell rate algorithm in integers. It grants `limit` permits per span, one every span / limit, and up to `burst`
+ * (default: the limit) at once after a pause. burst x span and limit x span are at most 2^52. Takes about 48 bytes per id.
+ * Source: ATM Forum, Traffic Management 4.0.
+ */
+export function gcra(options: WindowPolicy & { burst?: number | undefined }): Policy {
+  return placed("gcra", () => {
+    checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    const most = Math.floor(MAX_LEVEL / spanMs);
+    const limit = whole("limit", options.limit, most);
+    const burst = whole("burst", options.burst ?? limit, most);
+    return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+  });
+}
+
+/** Options of the policy `concurrency`. */
+export interface ConcurrencyPolicy extends PolicyOptions {
+  /** Largest number of lent permits: 0 to 10 000. */
+  limit: number;
+  /** Time after which a permit is free again without a `release`. */
+  lease: Duration;
+}
+
+/** A concurrency limit: at most `limit` permits are lent, until `limiter.release` or the end of their lease. Takes 32 bytes each. */
+export function concurrency(options: ConcurrencyPolicy): Policy {
+  return placed("concurrency", () => {
+    checkKnown(options, ["limit", "lease", "name", "shadow"]);
+    const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
+    const limit = whole("limit", options.limit, MAX_LENT);
+    const own = policy(options, "concurrency", KIND.concurrency, limit, leaseMs, 0);
+    return Object.freeze({ ...own, turns: { acquire: acquireInTurn, forget: forgetTurns } });
+  });
+}
+
+/** The time in which a policy grants `limit` permits. Of gcra that is the time in which a whole burst becomes free. */
+export function quotaMsOf({ limit, spanMs, rate }: Pick<Policy, "limit" | "spanMs" | "rate">): number {
+  return limit === 0 || rate === 0 || rate === limit ? spanMs : Math.ceil((limit * spanMs) / rate);
+}
+
+/** Whether two lists have the same policies. A function of the id may make equal ones anew for each call. */
+export function arePoliciesEqual(one: readonly Policy[], other: readonly Policy[]): boolean {
+  return one === other || (one.length === other.length && one.every((policy, i) => isEqual(policy, other[i]!)));
+}
+
+function isEqual(one: Policy, other: Policy): boolean {
+  return (
+    one === other ||
+    (one.kind === other.kind &&
+      one.limit === other.limit &&
+      one.spanMs === other.spanMs &&
+      one.rate === other.rate &&
+      one.name === other.name &&
+      one.kindName === other.kindName &&
+      one.isAligned === other.isAligned &&
+      one.isShadow === other.isShadow)
+  );
+}
+
+/** How callers wait for permits that are returned. Undefined if there are none. */
+export function turnsOf(policies: readonly Policy[]): Policy["turns"] {
+  return policies.find(({ turns }) => turns)?.turns;
+}
+
+/** Whether a call takes permits that are returned. */
+export function hasConcurrency(policies: readonly Policy[]): boolean {
+  return policies.some(({ kind }) => kind === KIND.concurrency);
+}
+
+/** About 140 000 years. The present plus a span is still an exact integer. */
+const MAX_SPAN_MS = 2 ** 52;
+const MAX_PERMITS = 2 ** 47;
+const MAX_LENT = 10_000;
+
+function policy(
+  { name, shadow = false }: PolicyOptions,
+  kindName: PolicyKind,
+  kind: number,
+  limit: number,
+  spanMs: number,
+  rate: number,
+  isAligned = false,
+): Policy {
+  if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
+    throw argumentError("name", name, "1 to 64 characters of A-Z a-z 0-9 . _ -");
+  if (typeof shadow !== "boolean") throw argumentError("shadow", shadow, "true or false");
+  if (typeof isAligned !== "boolean") throw argumentError("aligned", isAligned, "true or false");
+  return Object.freeze({
+    name: name ?? kindName,
+    kindName,
+    kind,
+    limit,
+    spanMs,
+    rate,
+    isAligned,
+    isShadow: shadow,
+  });
+}
+
+function whole(argument: string, value: number, most: number): number {
+  if (!Number.isSafeInteger(value) || value < 0 || value > most)
+    throw argumentError(argument, value, `an integer number of permits from 0 to ${most}`);
+  return value;
+}

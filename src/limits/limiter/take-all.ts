@@ -1,0 +1,144 @@
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { Place } from "../../base/place.ts";
+import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
+import type { Store } from "../../store/contract.ts";
+import { tap } from "../../store/registry/structures.ts";
+import { ruleOf } from "./client/decision-client.ts";
+import { type Fallback, fixedDecision } from "./client/fallback.ts";
+import type { Decision } from "./decision.ts";
+import { policySuffixes, RESERVATIONS_SUFFIX } from "./keys.ts";
+import type { OnStoreError } from "./options.ts";
+import type { Policy } from "./policies.ts";
+import { decideFor } from "./steps/decide.ts";
+import { decisionOf } from "./steps/decision-of.ts";
+import { newToken } from "./token.ts";
+
+/** Each policy is a key of one script call. Some servers take at most 3999 arguments. */
+const MAX_POLICIES_TOGETHER = 3000;
+
+/** A request to one of several limiters. */
+export interface TakeRequestOf<Limiter> {
+  limiter: Limiter;
+  id: string;
+  /** Permits; default 1. */
+  cost?: number | undefined;
+}
+
+/** One limiter and id of a `takeAll`. */
+export interface TakePart {
+  limiter: {
+    readonly name: string;
+    /** Called with this limiter's part of the decision. One limiter has decided. */
+    [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
+  };
+  id: string;
+  store: Store;
+  fallback: Fallback;
+  keyPrefix: string;
+  policies: readonly Policy[];
+  cost: number;
+}
+
+const REQUEST_OPTIONS = ["limiter", "id", "cost"];
+
+/** Returns the tag. Throws ARGUMENT. */
+export function checkTakeAll(requests: readonly unknown[], options: { tag: string }): string {
+  checkKnown(options, ["tag"]);
+  if (!Array.isArray(requests) || requests.length === 0)
+    throw argumentError("requests", requests, "an array of one or more");
+  for (const request of requests) if (request instanceof Object) checkKnown(request, REQUEST_OPTIONS, "a request");
+  if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
+  return options.tag;
+}
+
+/** The place for errors. It names each limiter once. */
+export function placeOfParts(parts: readonly TakePart[]): Place {
+  const names = new Set(parts.map(({ limiter }) => limiter.name));
+  return new Place("Limiter", [...names].join(", "), parts[0]!.store);
+}
+
+/** Takes from all parts or from none. If the store is unreachable, the strictest `onStoreError` of the limiters decides. */
+export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
+  return toldTo(parts, await decideTogether(parts));
+}
+
+async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
+  const { store, cost } = parts[0]!;
+  if (parts.some((part) => part.store !== store)) throw argumentError("requests", parts, "limiters of one store");
+  if (new Set(parts.map(({ keyPrefix }) => keyPrefix)).size < parts.length)
+    throw argumentError("requests", parts, "each limiter and id once");
+  if (policiesOf(parts).length > MAX_POLICIES_TOGETHER)
+    throw argumentError("requests", parts, `limiters with at most ${MAX_POLICIES_TOGETHER} policies together`);
+  try {
+    return await takeFrom(store, parts);
+  } catch (error) {
+    const strictest = strictestOf(parts);
+    const decider = parts.find(({ fallback }) => fallback.onStoreError === strictest)!;
+    if (!decider.fallback.decidesAfter(error) || strictest === "throw") throw error;
+    if (typeof strictest === "string") return fixedDecision(policiesOf(parts), cost, strictest);
+    const shares = parts.map((part) => ({ ...part, policies: sharesOf(part) }));
+    return strictest.marked(await takeFrom(strictest.storeFor(store), shares));
+  }
+}
+
+function strictestOf(parts: readonly TakePart[]): OnStoreError {
+  const all = parts.map(({ fallback }) => fallback.onStoreError);
+  return (["throw", "deny"] as const).find((one) => all.includes(one)) ?? all.find((one) => one !== "allow") ?? "allow";
+}
+
+function sharesOf({ fallback: { onStoreError }, policies }: TakePart): readonly Policy[] {
+  return typeof onStoreError === "string" ? policies : onStoreError.sharesOf(policies);
+}
+
+/** Runs one step over the policies of all parts, in order. */
+async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decision> {
+  const policies = policiesOf(parts);
+  const costs = parts.flatMap(({ policies, cost }) => policies.map(() => cost));
+  const policyKeys = parts.flatMap(({ keyPrefix, policies }) =>
+    policySuffixes(policies).map((suffix) => keyPrefix + suffix),
+  );
+  const token = newToken();
+  const ask = {
+    mode: MODE.take,
+    calls: 1,
+    isPartial: false,
+    amount: 0,
+    token,
+    rules: policies.map((policy, i) => ruleOf(policy, costs[i]!)),
+    isHead: parts.flatMap(({ policies }) => policies.map((_, i) => i === 0)),
+    hasReservations: false,
+    hasRequest: false,
+  };
+  const run = (keySuffixes: readonly string[], hasReservations: boolean) =>
+    store.run(decideFor(policies.length, keySuffixes.length, false), "", { ...ask, keySuffixes, hasReservations });
+  let reply = await run(policyKeys, false);
+  if (reply.status === STATUS.reservationsNeeded)
+    reply = await run([...policyKeys, ...parts.map(({ keyPrefix }) => keyPrefix + RESERVATIONS_SUFFIX)], true);
+  return decisionOf(reply, policies, costs, 0, token);
+}
+
+/** Prefixes each policy's name with the limiter's. */
+function policiesOf(parts: readonly TakePart[]): Policy[] {
+  return parts.flatMap(({ limiter, policies }) =>
+    policies.map((policy) => ({ ...policy, name: `${limiter.name}:${policy.name}` })),
+  );
+}
+
+/** Returns the decision, after each limiter was passed its part. One of them decided. A block counts as the first one's. */
+function toldTo(parts: readonly TakePart[], decision: Decision): Decision {
+  const isOf = ({ limiter, policies }: TakePart) =>
+    policies.some(({ name }) => `${limiter.name}:${name}` === decision.policy);
+  const decider = parts.find(isOf) ?? parts[0]!;
+  let from = 0;
+  for (const part of parts) {
+    const { limiter, policies } = part;
+    const own = decision.policies.slice(from, from + policies.length);
+    const ownName = (name: string) =>
+      name.startsWith(`${limiter.name}:`) ? name.slice(limiter.name.length + 1) : name;
+    const policy = ownName(decision.policy);
+    const seen = { ...decision, policy, policies: own.map((each) => ({ ...each, name: ownName(each.name) })) };
+    limiter[tap]?.(seen, part === decider, part.id);
+    from += policies.length;
+  }
+  return decision;
+}

@@ -1,0 +1,58 @@
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { placed } from "../../base/place.ts";
+import {
+  atLeast,
+  checkAsked,
+  checkPasses,
+  DENY,
+  type FlowDecision,
+  type FlowNode,
+  PASS,
+  type TrafficShapingController,
+  type TryPassOptions,
+} from "./controller.ts";
+
+/** Options of `RejectController`. */
+export interface RejectOptions {
+  /** Maximum passes per second, or maximum calls in progress; 0 allows none. */
+  count: number;
+  /** Whether `count` bounds the rate or the concurrency; default "rate". */
+  grade?: "rate" | "concurrency" | undefined;
+}
+
+/**
+ * Denies calls above `count`: passes per second in the node's short window, or calls in progress.
+ * With "rate", a prioritized call above `count` may book its passes in a future bucket and wait until it begins.
+ * Cost: O(1); for a prioritized call above `count`, that of the node's `tryOccupyNext`.
+ * Source: Sentinel's DefaultController.
+ */
+export class RejectController implements TrafficShapingController {
+  readonly #count: number;
+  readonly #grade: "rate" | "concurrency";
+
+  constructor(options: RejectOptions) {
+    const { count, grade } = placed("RejectController", () => settingsOf(options));
+    this.#count = count;
+    this.#grade = grade;
+  }
+
+  /** Allows the call if the node is below the bound. A prioritized call may borrow from the next bucket. */
+  tryPass(node: FlowNode, count = 1, options?: TryPassOptions): FlowDecision {
+    checkPasses(count, "RejectController");
+    checkAsked(node, options, "RejectController");
+    const used = this.#grade === "rate" ? node.allowedPerSecond() : node.concurrency;
+    if (used + count <= this.#count) return PASS;
+    if (!options?.prioritized || this.#grade !== "rate") return DENY;
+    const waitMs = node.tryOccupyNext(count, this.#count);
+    if (waitMs === Number.POSITIVE_INFINITY) return DENY;
+    node.occupy(count, waitMs);
+    return { allowed: true, waitMs };
+  }
+}
+
+function settingsOf(options: RejectOptions): Required<RejectOptions> {
+  checkKnown(options, ["count", "grade"]);
+  const { count, grade = "rate" } = options;
+  if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
+  return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls in progress"), grade };
+}

@@ -1,0 +1,59 @@
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { placed } from "../../base/place.ts";
+import { type Clock, type Duration, durationMs } from "../../base/time.ts";
+import {
+  atLeast,
+  checkPasses,
+  DENY,
+  type FlowDecision,
+  type FlowNode,
+  PASS,
+  type TrafficShapingController,
+} from "./controller.ts";
+import { Pacer } from "./pacer.ts";
+
+/** Options of `ThrottlingController`. */
+export interface ThrottlingOptions {
+  /** Passes per `interval`; 0 allows none. */
+  count: number;
+  /** Default "1s". */
+  interval?: Duration | undefined;
+  /** A call that would wait longer is denied; default "500ms". */
+  maxQueueingTime?: Duration | undefined;
+  /** Ms, fractions too; default `performance.now`. */
+  clock?: Clock | undefined;
+}
+
+/**
+ * Uniform queueing: passes are `interval / count` apart, and a decision contains the wait. Exact at any rate.
+ * A call for 0 passes is always allowed. Cost: O(1). Source: Sentinel's ThrottlingController.
+ */
+export class ThrottlingController implements TrafficShapingController {
+  readonly #msPerPass: number;
+  readonly #maxQueueingTimeMs: number;
+  readonly #clock: Clock;
+  readonly #pacer = new Pacer();
+
+  constructor(options: ThrottlingOptions) {
+    const { msPerPass, maxQueueingTimeMs, clock } = placed("ThrottlingController", () => settingsOf(options));
+    this.#msPerPass = msPerPass;
+    this.#maxQueueingTimeMs = maxQueueingTimeMs;
+    this.#clock = clock;
+  }
+
+  /** Allows calls at equal distances. The decision says how long the call must wait. */
+  tryPass(_node?: FlowNode, count = 1): FlowDecision {
+    checkPasses(count, "ThrottlingController");
+    if (count === 0) return PASS;
+    if (this.#msPerPass === Number.POSITIVE_INFINITY) return DENY;
+    return this.#pacer.pass(count * this.#msPerPass, this.#maxQueueingTimeMs, this.#clock());
+  }
+}
+
+function settingsOf(options: ThrottlingOptions) {
+  checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
+  const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms");
+  const msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
+  return { msPerPass, maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0), clock };
+}

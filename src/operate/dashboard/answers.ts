@@ -1,0 +1,95 @@
+import { version } from "../../generated/version.ts";
+import { HealthReader } from "../doctor/health/store-health.ts";
+import { serverNowMs } from "./actions.ts";
+import { kindOf, offeredActions } from "./kinds/kinds.ts";
+import type { Overview, RowNumbers, StructureEntry } from "./protocol.ts";
+import type { Listed, Scope } from "./scope.ts";
+
+/** Rows whose numbers are asked for in one turn. */
+const ROWS_AT_ONCE = 50;
+/** A ranking of all rows is computed at most this often. */
+const RANK_MS = 10_000;
+
+/** The answers that all pages of one dashboard share. */
+export class Answers {
+  readonly scope: Scope;
+  readonly health: HealthReader;
+  readonly #ranks = new Map<number, { madeMs: number; rows: Promise<Record<string, RowNumbers>> }>();
+
+  constructor(scope: Scope) {
+    this.scope = scope;
+    this.health = new HealthReader(scope.watched, () => serverNowMs(scope.watched));
+  }
+
+  async overview(): Promise<Overview> {
+    const { allowsActions, masksIds } = this.scope.settings;
+    const [health, registry] = await Promise.all([
+      this.health.read(),
+      this.scope.registry().catch(() => undefined), // then `health` says why
+    ]);
+    const structures = registry ? await this.scope.structures() : [];
+    return {
+      nowMs: registry?.nowMs ?? Date.now(),
+      version,
+      structures: structures.map((each) => this.#entryOf(each)),
+      processes: registry ? await this.scope.processes() : [],
+      health,
+      allowsActions,
+      masksIds,
+    };
+  }
+
+  #entryOf({ id, kind, name, settings, version, processes, seenMs, conflict }: Listed): StructureEntry {
+    const own = kindOf(kind);
+    return {
+      id,
+      kind,
+      name,
+      settings,
+      version,
+      processes,
+      seenMs,
+      columns: own.columns,
+      actions: offeredActions(own, this.scope.settings),
+      ...(conflict && { conflict }),
+    };
+  }
+
+  /** The numbers of the named rows. A row that fails has its error. Unknown ids are left out. */
+  async rows(ids: readonly string[], spanMs: number): Promise<Record<string, RowNumbers>> {
+    const wanted = new Set(ids);
+    const structures = (await this.scope.structures()).filter(({ id }) => wanted.has(id));
+    return Object.fromEntries(await Promise.all(structures.map((each) => this.#row(each, spanMs))));
+  }
+
+  /** The numbers of all rows, for sorting by one of them; at most 10 s old. */
+  rank(spanMs: number): Promise<Record<string, RowNumbers>> {
+    const nowMs = this.scope.store.monotonic();
+    const known = this.#ranks.get(spanMs);
+    if (known && nowMs - known.madeMs < RANK_MS) return known.rows;
+    const rows = this.#allRows(spanMs);
+    if (this.#ranks.size > 20) this.#ranks.clear();
+    this.#ranks.set(spanMs, { madeMs: nowMs, rows });
+    rows.catch(() => this.#ranks.delete(spanMs));
+    return rows;
+  }
+
+  async #allRows(spanMs: number): Promise<Record<string, RowNumbers>> {
+    const structures = (await this.scope.structures()).filter(({ kind }) => kindOf(kind).columns.length > 0);
+    const rows: Record<string, RowNumbers> = {};
+    for (let at = 0; at < structures.length; at += ROWS_AT_ONCE) {
+      const some = structures.slice(at, at + ROWS_AT_ONCE);
+      Object.assign(rows, Object.fromEntries(await Promise.all(some.map((each) => this.#row(each, spanMs)))));
+    }
+    return rows;
+  }
+
+  async #row(structure: Listed, spanMs: number): Promise<[id: string, RowNumbers]> {
+    const { numbers } = kindOf(structure.kind);
+    try {
+      return [structure.id, (await numbers?.(this.scope, structure, spanMs)) ?? {}];
+    } catch (error) {
+      return [structure.id, { error: error instanceof Error ? error.message : String(error) }];
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { Breaker } from "../../../limits/breaker/breaker.ts";
+import { circuitKeyOf, flush } from "../../../limits/breaker/flush.ts";
+import type { FlushReply } from "../../../limits/breaker/flush-format.ts";
+import { type BreakerOptions, breakerSettings } from "../../../limits/breaker/options.ts";
+import { openingsOf } from "../history/openings.ts";
+import type { BreakerPart } from "../parts.ts";
+import type { Listed, Scope } from "../scope.ts";
+import type { DashboardKind } from "./kind.ts";
+
+/** A report without calls, of no process. It reads the circuit. */
+const EMPTY_REPORT = { id: "oriel-dashboard!", sequence: 0, batch: [], settled: [], wanted: 0, first: 0 };
+
+/** Breakers: the shared circuit. An operator may open and close it. */
+export const breakerKind: DashboardKind = {
+  kind: "Breaker",
+  columns: [],
+  async numbers(scope, structure) {
+    const { state } = await readCircuit(scope, structure);
+    return { state, isBad: state !== "closed" };
+  },
+  parts: {
+    async state(scope, structure) {
+      const { state, epoch, calls, failures, slow, waitMs } = await readCircuit(scope, structure);
+      const nowMs = Math.max(epoch, await scope.nowMs());
+      const body: BreakerPart = { state, sinceMs: epoch, nowMs, calls, failures, slow, retryAfterMs: waitMs };
+      return { body };
+    },
+    async openings(scope, structure) {
+      return { body: await openingsOf(scope, structure) };
+    },
+  },
+  actions: {
+    async open(scope, structure) {
+      await breakerOf(scope, structure).open();
+      return { target: "for one cooldown" };
+    },
+    async close(scope, structure) {
+      await breakerOf(scope, structure).close();
+      return { target: "with an empty window" };
+    },
+  },
+};
+
+function readCircuit({ store }: Scope, structure: Listed): Promise<FlushReply> {
+  const { rule } = breakerSettings(optionsOf(structure));
+  return store.run(flush, circuitKeyOf(store, structure.name, rule.spanMs), { ...EMPTY_REPORT, rule });
+}
+
+function breakerOf(scope: Scope, structure: Listed): Breaker {
+  return scope.opened(structure, () => new Breaker(scope.store, optionsOf(structure)));
+}
+
+/** The settings of the registry are foreign JSON, which the breaker checks. */
+function optionsOf({ name, settings }: Listed): BreakerOptions {
+  return { ...settings, name } as BreakerOptions;
+}

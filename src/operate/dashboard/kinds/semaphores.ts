@@ -1,0 +1,26 @@
+import { permitsInUse } from "../../../holds/semaphore/permits-in-use.ts";
+import type { SemaphorePart } from "../parts.ts";
+import type { DashboardKind } from "./kind.ts";
+
+const MAX_LISTED = 50;
+
+/** Semaphores: the permits in use, and their holds. */
+export const semaphoreKind: DashboardKind = {
+  kind: "Semaphore",
+  columns: [],
+  async numbers({ store }, { name }) {
+    const { count } = await permitsInUse(store, name);
+    return count === 0 ? {} : { state: `${count} in use` };
+  },
+  parts: {
+    async state(scope, { name, settings }) {
+      const { store } = scope;
+      const { count, holds: all } = await permitsInUse(store, name);
+      const limit = typeof settings.limit === "number" ? settings.limit : null;
+      return { body: { limit, inUse: count, holds: all.slice(0, MAX_LISTED) } satisfies SemaphorePart };
+    },
+  },
+  actions: {},
+};
+
+export const multiSemaphoreKind: DashboardKind = { ...semaphoreKind, kind: "MultiSemaphore" };

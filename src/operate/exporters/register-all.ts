@@ -1,0 +1,108 @@
+import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
+import { checkStore, placed } from "../../base/place.ts";
+import type { Store } from "../../store/contract.ts";
+import { onStructure, structuresOf } from "../../store/registry/structures.ts";
+import { Election } from "./election.ts";
+import { allKinds, type Kind } from "./kinds.ts";
+import type { MetricsSource } from "./metric.ts";
+import { type SeriesSourceOptions, seriesSettings } from "./sources/series-source.ts";
+import { STORE_METRICS, storeSource } from "./sources/store-source.ts";
+import { together } from "./together.ts";
+
+/** Options of `registerAll`. */
+export interface RegisterAllOptions {
+  /**
+   * Which processes report the numbers of all processes together (`fleet_...`). "elected" (default): one for each structure,
+   * so that sums are right. "every": each process; aggregate with `max by (name)`. "none": no process, and no request is sent.
+   */
+  fleet?: "elected" | "every" | "none" | undefined;
+  /** Names of each kind of structure with labels of their own; default 100. The counts of all others share `_other`. */
+  maxNames?: number | undefined;
+  /** The window, the percentiles and the histogram's boundaries of series. */
+  series?: SeriesSourceOptions | undefined;
+}
+
+const MAX_NAMES = 10_000;
+const registered = new WeakMap<Store, MetricsSource>();
+
+/**
+ * One source of metrics of every structure on this store in this process: limiters, queues and their workers, breakers,
+ * series, drains, fleet metrics, and the store's health. Structures made later are included. Call it once at the start,
+ * because it counts from then on. A further call for the store returns the same source, with the options of the first call. It
+ * keeps no structure alive. Throws ARGUMENT.
+ *
+ * @example
+ * const metrics = registerAll(store);
+ * app.get("/metrics", async (_, answer) => answer.type("text/plain").send(await prometheusText(metrics)));
+ */
+export function registerAll(store: Store, options: RegisterAllOptions = {}): MetricsSource {
+  return placed("registerAll", () => {
+    checkStore(store);
+    const settings = settingsOf(options);
+    const source = registered.get(store) ?? sourceOf(store, settings);
+    registered.set(store, source);
+    return source;
+  });
+}
+
+type Settings = ReturnType<typeof settingsOf>;
+
+function settingsOf(options: RegisterAllOptions) {
+  checkKnown(options, ["fleet", "maxNames", "series"]);
+  const { fleet = "elected", maxNames = 100, series = {} } = options;
+  if (fleet !== "elected" && fleet !== "every" && fleet !== "none")
+    throw argumentError("fleet", fleet, '"elected", "every" or "none"');
+  return {
+    fleet,
+    maxNames: wholeNumber("maxNames", maxNames, 1, MAX_NAMES),
+    series: seriesSettings(series, "series"),
+  };
+}
+
+function sourceOf(store: Store, { fleet, maxNames, series }: Settings): MetricsSource {
+  const kinds = allKinds(maxNames, series);
+  const election = fleet === "elected" ? new Election(store) : undefined;
+  const attach = (structure: object) => {
+    for (const kind of kinds) if (kind.is(structure)) kind.attach?.(structure);
+  };
+  for (const structure of structuresOf(store)) attach(structure);
+  onStructure(store, attach);
+  const health = storeSource(store);
+  const metrics = kinds.flatMap((kind) => kind.metrics).filter(({ isShared }) => fleet !== "none" || !isShared);
+  return together([...metrics, ...STORE_METRICS], () => {
+    const live = structuresOf(store);
+    return [health, ...kinds.flatMap((kind) => partsOf(kind, live, fleet === "none" ? undefined : { election }))];
+  });
+}
+
+/** The sources of one kind: its counts, and each live structure's numbers. Those with one name are read once. */
+function partsOf(
+  kind: Kind,
+  live: Iterable<object>,
+  shared: { election: Election | undefined } | undefined,
+): MetricsSource[] {
+  const byName = new Map<string, object>();
+  for (const structure of live) {
+    if (!kind.is(structure)) continue;
+    const name = kind.nameOf(structure);
+    if (kind.names.has(name)) byName.set(name, structure);
+  }
+  const parts = [...byName].flatMap(([name, structure]) => {
+    const own = kind.own?.(structure);
+    const fleet = shared && kind.fleet?.(structure);
+    const elected = fleet && shared.election ? ifElected(fleet, shared.election, `${kind.kind}:${name}`) : fleet;
+    return [own, elected].filter((each) => each !== undefined);
+  });
+  return kind.counts ? [kind.counts, ...parts] : parts;
+}
+
+/** A source that has no samples in processes that are not elected. */
+function ifElected(source: MetricsSource, election: Election, structure: string): MetricsSource {
+  return {
+    metrics: source.metrics,
+    async collect() {
+      if (await election.isElected(structure)) return source.collect();
+      return source.metrics.map(() => []);
+    },
+  };
+}

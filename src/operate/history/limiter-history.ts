@@ -1,0 +1,143 @@
+import type { OrielError } from "../../base/errors.ts";
+import { Series } from "../../engine/series/series.ts";
+import type { Store } from "../../store/contract.ts";
+import { tap } from "../../store/registry/structures.ts";
+import { deniedKey, type Outcome, outcomeSeries, outcomesKey } from "./names.ts";
+import { denied } from "./steps/denied.ts";
+import { lines } from "./steps/lines.ts";
+import { TopCounts } from "./top-counts.ts";
+
+const MAX_IDS = 1000;
+const DAY_MS = 86_400_000;
+
+interface DecisionLike {
+  readonly allowed: boolean;
+  readonly policy: string;
+  readonly policies: readonly { name: string; allowed: boolean; shadow: boolean }[];
+}
+
+/** The members of `Limiter` that a history uses. */
+export interface RecordedLimiter {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: it passes on the arguments of the limiter.
+  take(id: string, ...args: any[]): Promise<DecisionLike>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  acquire(id: string, ...args: any[]): Promise<DecisionLike>;
+  [tap]?(decision: DecisionLike, hasDecided: boolean, id: string): void;
+}
+
+interface Count extends Outcome {
+  pending: number;
+  /** By the store's monotonic clock. */
+  listAgainMs: number;
+  readonly series: Series;
+}
+
+/** The decisions of one limiter's instances in this process, until the store has them. */
+export class LimiterHistory {
+  readonly #store: Store;
+  readonly #name: string;
+  readonly #retentionMs: number;
+  readonly #onCount: () => void;
+  readonly #counts = new Map<string, Count>();
+  readonly #denied = new TopCounts(MAX_IDS);
+
+  /** `onCount` is called after each decision. */
+  constructor(store: Store, name: string, retentionMs: number, onCount: () => void) {
+    this.#store = store;
+    this.#name = name;
+    this.#retentionMs = retentionMs;
+    this.#onCount = onCount;
+  }
+
+  /** Counts the decisions of `take`, `acquire` and `takeAll` from now on, until `isOver`. */
+  attach(limiter: RecordedLimiter, isOver: () => boolean): void {
+    const count = (...decided: Parameters<NonNullable<RecordedLimiter[typeof tap]>>) => {
+      if (!isOver()) this.#count(...decided);
+    };
+    for (const method of ["take", "acquire"] as const) {
+      const decide = limiter[method].bind(limiter);
+      limiter[method] = (id, ...args) => {
+        const deciding = decide(id, ...args);
+        deciding.then(
+          (decision) => count(decision, true, id),
+          () => {},
+        );
+        return deciding;
+      };
+    }
+    const before = limiter[tap];
+    limiter[tap] = (decision, hasDecided, id) => {
+      before?.(decision, hasDecided, id);
+      count(decision, hasDecided, id);
+    };
+  }
+
+  #count({ allowed, policy, policies }: DecisionLike, hasDecided: boolean, id: string): void {
+    if (hasDecided) {
+      this.#of(allowed ? "allowed" : "denied", policy).pending++;
+      if (!allowed) this.#denied.add(id);
+    }
+    for (const each of policies) if (each.shadow && !each.allowed) this.#of("shadow", each.name).pending++;
+    this.#onCount();
+  }
+
+  #of(outcome: Outcome["outcome"], policy: string): Count {
+    const key = `${outcome} ${policy}`;
+    let count = this.#counts.get(key);
+    if (!count) {
+      const series = new Series(this.#store, outcomeSeries(this.#name, { outcome, policy }), {
+        retention: this.#retentionMs,
+        values: "float64",
+      });
+      count = { outcome, policy, pending: 0, listAgainMs: Number.NEGATIVE_INFINITY, series };
+      this.#counts.set(key, count);
+    }
+    return count;
+  }
+
+  /** Sends the counts. The next call sends those again that the store surely does not have. Never rejects. */
+  async flush(): Promise<void> {
+    const counts = [...this.#counts.values()];
+    await Promise.all([
+      ...counts.map((each) => this.#send(each)),
+      ...counts.map((each) => this.#list(each)),
+      this.#sendIds(),
+    ]);
+  }
+
+  async #send(count: Count): Promise<void> {
+    const { pending, series } = count;
+    if (pending === 0) return;
+    count.pending = 0;
+    try {
+      await series.record(pending);
+    } catch (error) {
+      if ((error as OrielError).applied === "no") count.pending += pending;
+    }
+  }
+
+  /** The list expires, so each process adds its outcomes each day. */
+  async #list(count: Count): Promise<void> {
+    const nowMs = this.#store.monotonic();
+    if (nowMs < count.listAgainMs) return;
+    const line = JSON.stringify({ outcome: count.outcome, policy: count.policy });
+    try {
+      await this.#store.run(lines, outcomesKey(this.#store, this.#name), { line, isWanted: false });
+      count.listAgainMs = nowMs + DAY_MS;
+    } catch {
+      // The next flush tries again.
+    }
+  }
+
+  async #sendIds(): Promise<void> {
+    const added = this.#denied.takeAll();
+    if (added.size === 0) return;
+    await this.#store.run(denied, deniedKey(this.#store, this.#name), { added, isWanted: false }).catch(() => {});
+  }
+
+  /** Called once, after the last `flush`. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#counts.values()].map(({ series }) => series.close()));
+  }
+}

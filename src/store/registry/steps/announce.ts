@@ -1,0 +1,67 @@
+import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../../base/copies.ts";
+import { OrielError } from "../../../base/errors.ts";
+import { announceScript } from "../../../generated/scripts/registry.ts";
+import type { Operation } from "../../contract.ts";
+import { keysOf } from "./keys.ts";
+
+export interface AnnounceInput {
+  process: string;
+  version: string;
+  /** JSON about the process. */
+  record: string;
+  /** Each part is without line feeds. `shared` and `settings` are JSON. */
+  structures: readonly { field: string; shared: string; settings: string }[];
+}
+
+/** The last announcement with other shared settings. */
+export interface OtherSettings {
+  shared: string;
+  /** Server ms. */
+  ms: number;
+  process: string;
+}
+
+export interface AnnounceReply {
+  nowMs: number;
+  /** For each structure of the input. */
+  others: (OtherSettings | undefined)[];
+}
+
+type LocalForm = typeof announce.local;
+
+/** The local form, 0.5 kB in a bundle. `memoryStore` brings it. */
+const localForm = sharedByEqualCopies<{ announce: LocalForm }>("announce", () => ({
+  announce() {
+    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
+  },
+}));
+
+export function provideLocalForm(announce: LocalForm): void {
+  localForm.announce = announce;
+}
+
+/** Announces structures of one process. lua/registry/announce.lua states the rules. */
+export const announce: Operation<AnnounceInput, AnnounceReply> = {
+  name: "registry/announce",
+  script: announceScript,
+  arity: 4,
+  keyCount: 4,
+  keysOf,
+  repeatable: true,
+  encode: ({ process, version, record, structures }) => [
+    process,
+    version,
+    record,
+    structures.map(({ field, shared, settings }) => `${field}\n${shared}\n${settings}\n`).join(""),
+  ],
+  decode(reply) {
+    const [now, ...lines] = new TextDecoder().decode(reply).split("\n");
+    const others: AnnounceReply["others"] = [];
+    for (let i = 0; i + 2 < lines.length; i += 3) {
+      const [shared, ms, process] = lines.slice(i, i + 3) as [string, string, string];
+      others.push(ms === "" ? undefined : { shared, ms: Number(ms), process });
+    }
+    return { nowMs: Number(now), others };
+  },
+  local: (keys, base, input, nowMs) => localForm.announce(keys, base, input, nowMs),
+};
