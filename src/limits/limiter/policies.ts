@@ -23,7 +23,7 @@ export interface Policy {
   readonly rate: number;
   readonly isAligned: boolean;
   readonly isShadow: boolean;
-  /** Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
+  /** @internal Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
   readonly turns?: { acquire: typeof acquireInTurn; forget: typeof forgetTurns };
 }
 
