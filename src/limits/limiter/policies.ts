@@ -24,7 +24,7 @@ export interface Policy {
   readonly isAligned: boolean;
   readonly isShadow: boolean;
   /** @internal Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
-  readonly turns?: { acquire: typeof acquireInTurn; forget: typeof forgetTurns };
+  readonly turns?: typeof TURNS;
 }
 
 /** Options of the policies `slidingWindow` and `fixedWindow`. */
@@ -113,7 +113,8 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
     const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
     const limit = whole("limit", options.limit, MAX_LENT);
     const own = policy(options, "concurrency", KIND.concurrency, limit, leaseMs, 0);
-    return Object.freeze({ ...own, turns: { acquire: acquireInTurn, forget: forgetTurns } });
+    // Not enumerable, because the settings of a policy are announced as JSON.
+    return Object.freeze(Object.defineProperty({ ...own }, "turns", { value: TURNS }));
   });
 }
 
@@ -155,6 +156,7 @@ export function hasConcurrency(policies: readonly Policy[]): boolean {
 const MAX_SPAN_MS = 2 ** 52;
 const MAX_PERMITS = 2 ** 47;
 const MAX_LENT = 10_000;
+const TURNS = { acquire: acquireInTurn, forget: forgetTurns };
 
 function policy(
   { name, shadow = false }: PolicyOptions,
