@@ -14,7 +14,7 @@ test("what npm start installs has every package that the command contains", asyn
     bundle: true,
     platform: "node",
     format: "esm",
-    external: [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)],
+    external: [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)],
     write: false,
     metafile: true,
   });

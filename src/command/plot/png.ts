@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { FONTS } from "../../generated/fonts.ts";
 
-/** An optional dependency: 2.5 MB that only this command needs. */
+/** An optional package of 2.5 MB. It is installed by hand, for a PNG. */
 export const RASTER_PACKAGE = "@resvg/resvg-wasm";
 
 let initialized: Promise<void> | undefined;
