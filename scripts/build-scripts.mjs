@@ -1,8 +1,9 @@
 // Turns the steps lua/<room>/<step>.lua into one module for each room, src/generated/scripts/<room>.ts, which exports
 // <step>Script: { text, sha, asciiSha, lockingSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
 // that is nearly the one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
-// src/generated/scripts/store.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts, and the version of package.json
-// into src/generated/version.ts, because a bundle would contain the whole of package.json.
+// src/generated/scripts/store.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts, the names that the scripts of a room
+// call into src/generated/calls.ts, and the version of package.json into src/generated/version.ts, because a bundle would contain
+// the whole of package.json.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { layoutModule, layouts } from "../layouts/generate.mjs";
@@ -10,6 +11,10 @@ import { asciiPrelude, composeScript, isStep, luaFolder, scriptNameOf } from "./
 
 const generated = join(dirname(luaFolder), "src", "generated");
 
+/** A call by redis.call or another name of it, as minifiers leave it. */
+const CALL = /\w\(\s*["']([A-Z]+)["']/g;
+
+const calls = {};
 const modules = new Map([["store.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`]]);
 for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
   if (!room.isDirectory()) continue;
@@ -23,11 +28,10 @@ for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
     const value = textOrParts(text, [...scripts].slice(0, i));
     return `export const ${name} = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  lockingSha: "${lockingSha}",\n  ${value},\n} as const satisfies Script;\n`;
   });
-  if (exported.length > 0)
-    modules.set(
-      `${room.name}.ts`,
-      [`import type { Script } from "../../store/contract.ts";\n`, ...exported].join("\n"),
-    );
+  if (exported.length === 0) continue;
+  modules.set(`${room.name}.ts`, [`import type { Script } from "../../store/contract.ts";\n`, ...exported].join("\n"));
+  const called = [...scripts.values()].flatMap(({ text }) => [...text.matchAll(CALL)].map(([, name]) => name));
+  calls[room.name] = [...new Set(called)].sort();
 }
 writeModules(join(generated, "scripts"), modules);
 writeModules(
@@ -35,6 +39,7 @@ writeModules(
   new Map(Object.entries(layouts).map(([room, layout]) => [`${room}.ts`, layoutModule(layout)])),
 );
 
+writeFileSync(join(generated, "calls.ts"), `export const calls = ${JSON.stringify(calls)};\n`);
 const { version } = JSON.parse(readFileSync(join(generated, "..", "..", "package.json"), "utf8"));
 writeFileSync(join(generated, "version.ts"), `export const version = ${JSON.stringify(version)};\n`);
 

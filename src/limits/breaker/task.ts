@@ -1,3 +1,4 @@
+import { endsWithRequest } from "../../base/async/of-request.ts";
 import type { OrielError } from "../../base/errors.ts";
 
 /** The function that a breaker runs. `signal` aborts with the caller's signal and after the breaker's `timeout`. */
@@ -8,8 +9,6 @@ export type BreakerTask<T> = (signal: AbortSignal) => T | PromiseLike<T>;
  * first call. In Workers each call gets its own, because there a signal belongs to the request that made it.
  */
 let never: AbortSignal | undefined;
-const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-const areSignalsOfRequests = navigator?.userAgent === "Cloudflare-Workers";
 
 /** Runs `fn`. Rejects with the reason of the caller's signal, or with `timeoutError()` after `timeoutMs`, if that is first. */
 export function runTask<T>(
@@ -20,7 +19,7 @@ export function runTask<T>(
 ): T | PromiseLike<T> {
   if (timeoutMs !== Number.POSITIVE_INFINITY) return timed(fn, given, timeoutMs, timeoutError);
   if (given) return raced(fn, given);
-  if (fn.length > 0 || areSignalsOfRequests) return fn(new AbortController().signal);
+  if (fn.length > 0 || endsWithRequest) return fn(new AbortController().signal);
   never ??= new AbortController().signal;
   return fn(never);
 }

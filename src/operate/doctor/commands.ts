@@ -1,13 +1,4 @@
-import * as breaker from "../../generated/scripts/breaker.ts";
-import * as counter from "../../generated/scripts/counter.ts";
-import * as fleet from "../../generated/scripts/fleet.ts";
-import * as history from "../../generated/scripts/history.ts";
-import * as hold from "../../generated/scripts/hold.ts";
-import * as journal from "../../generated/scripts/journal.ts";
-import * as limiter from "../../generated/scripts/limiter.ts";
-import * as lockedWindow from "../../generated/scripts/locked-window.ts";
-import * as queue from "../../generated/scripts/queue.ts";
-import type { Script } from "../../store/contract.ts";
+import { calls } from "../../generated/calls.ts";
 
 /**
  * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
@@ -46,25 +37,21 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
 /** Commands whose probe has other arguments. */
 export const OTHERS = ["COPY", "PERSIST", "PEXPIREAT", "PUBLISH", "RENAME", "SET", "TIME"];
 
-/** A call by redis.call or another name of it, as minifiers leave it. */
-const CALL = /\w\(\s*["']([A-Z]+)["']/g;
-
 /** The commands that the scripts of each structure send, in alphabetical order. */
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
-  Series: commandsIn(journal),
-  Limiter: commandsIn(limiter),
-  Lock: commandsIn(hold),
-  Semaphore: commandsIn(hold),
-  LockedWindow: commandsIn(lockedWindow),
-  Counters: commandsIn(counter),
-  DelayQueue: commandsIn(queue),
-  Breaker: commandsIn(breaker),
-  FleetMetrics: commandsIn(fleet),
-  Dashboard: commandsIn(history),
+  Series: commandsIn(calls.journal),
+  Limiter: commandsIn(calls.limiter),
+  Lock: commandsIn(calls.hold),
+  Semaphore: commandsIn(calls.hold),
+  LockedWindow: commandsIn(calls["locked-window"]),
+  Counters: commandsIn(calls.counter),
+  DelayQueue: commandsIn(calls.queue),
+  Breaker: commandsIn(calls.breaker),
+  FleetMetrics: commandsIn(calls.fleet),
+  Dashboard: commandsIn(calls.history),
 };
 
-function commandsIn(...rooms: readonly Record<string, Script>[]): string[] {
-  const texts = rooms.flatMap((room) => Object.values(room).map(({ text }) => text));
-  const names = texts.flatMap((text) => [...text.matchAll(CALL)].map(([, name = ""]) => name));
-  return [...new Set(names)].filter((name) => name in AFTER_KEY || OTHERS.includes(name)).sort();
+/** Upper-case strings that are no commands are among the calls. */
+function commandsIn(called: readonly string[]): string[] {
+  return called.filter((name) => name in AFTER_KEY || OTHERS.includes(name));
 }

@@ -21,7 +21,8 @@ interface ProcessLike {
   getBuiltinModule?(name: "node:os"): { hostname(): string };
 }
 
-const { process, navigator, performance, Deno } = globalThis as {
+// Its properties are read when they are needed: Node loads `performance` and `navigator` at the first access.
+const world = globalThis as {
   process?: ProcessLike;
   navigator?: { userAgent?: string };
   performance?: { timeOrigin?: number };
@@ -33,13 +34,13 @@ let id = "";
 
 /** Facts about this process. They are read at the first call. */
 export function thisProcess(): ProcessFacts {
-  const agent = navigator?.userAgent ?? `Node.js/${process?.version}`;
+  const agent = world.navigator?.userAgent ?? `Node.js/${world.process?.version}`;
   facts ??= {
     host: hostName(),
-    pid: process?.pid,
+    pid: world.process?.pid,
     runtime: agent.startsWith("Mozilla") ? "browser" : agent,
     version,
-    startedMs: Math.floor(performance?.timeOrigin || Date.now()),
+    startedMs: Math.floor(world.performance?.timeOrigin || Date.now()),
   };
   return facts;
 }
@@ -54,7 +55,7 @@ export function processId(): string {
 /** Without an import, which some bundlers refuse. Deno would ask its user for a permission. */
 function hostName(): string {
   try {
-    return Deno ? "" : process!.getBuiltinModule!("node:os").hostname();
+    return world.Deno ? "" : world.process!.getBuiltinModule!("node:os").hostname();
   } catch {
     return "";
   }
