@@ -1,9 +1,9 @@
-// Bundles the command `oriel` into dist/cli.js. Its libraries are inside, so that installing oriel installs only its clients.
+// Bundles the command `oriel` into dist/cli.js for `npm start`, which has installed little more than esbuild. The package's command
+// shares files with the library (scripts/package/build.mjs).
 import { chmodSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { thirdPartyNotices } from "./third-party-notices.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const outfile = join(root, "dist", "cli.js");
@@ -16,10 +16,8 @@ await build({
   platform: "node",
   format: "esm",
   target: "node20",
-  sourcemap: true,
   logLevel: "error",
   external: ["ioredis", "redis", "redis-semaphore", "@resvg/resvg-wasm", "*.wasm", "*.wasm?module"],
-  plugins: [thirdPartyNotices(join("dist", "THIRD-PARTY-NOTICES.txt"))],
   // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',

@@ -1,4 +1,4 @@
-// An esbuild plug-in that writes the licences of what a bundle contains: they ask that their text goes with the code.
+// Writes the licences of what a bundle contains: they ask that their text goes with the code.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,20 +17,9 @@ function noticeOf(folder) {
   return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
 }
 
-export function thirdPartyNotices(file) {
-  return {
-    name: "third-party-notices",
-    setup(build) {
-      build.initialOptions.metafile = true;
-      build.onEnd(({ metafile }) => {
-        const outputs = Object.values(metafile?.outputs ?? {});
-        const inputs = outputs.flatMap((output) =>
-          Object.entries(output.inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? [input] : [])),
-        );
-        const folders = new Set(inputs.map(packageFolderOf).filter((folder) => folder !== undefined));
-        const notices = [...folders].sort().map(noticeOf);
-        writeFileSync(file, notices.join(`\n${"-".repeat(80)}\n\n`));
-      });
-    },
-  };
+/** `inputs` are the paths of the modules from the root of this repository. */
+export function thirdPartyNotices(file, inputs) {
+  const folders = new Set(inputs.map(packageFolderOf).filter((folder) => folder !== undefined));
+  const notices = [...folders].sort().map(noticeOf);
+  writeFileSync(file, notices.join(`\n${"-".repeat(80)}\n\n`));
 }

@@ -74,7 +74,7 @@ const externals = ({ metafile }: Bundle) =>
 
 const WASM = { workerd: ["./kernels.simd.wasm"], "edge-light": ["./kernels.simd.wasm?module"], browser: [] };
 /** `Series` has a smaller module in Workers. */
-const ALL_WASM = { ...WASM, workerd: ["./runs.simd.wasm", ...WASM.workerd] };
+const ALL_WASM = { ...WASM, workerd: [...WASM.workerd, "./runs.simd.wasm"] };
 
 describe("the content of a bundle", () => {
   it.each(Object.keys(WASM) as (keyof typeof WASM)[])(

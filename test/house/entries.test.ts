@@ -1,23 +1,28 @@
 // The entries of single structures share one copy of every class, and an import of one loads little.
 import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { root } from "./sources.ts";
 
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
-const MAX_BYTES = { limiter: 352_000, lock: 298_500, breaker: 275_000 };
+const MAX_BYTES = { limiter: 240_000, lock: 240_000, breaker: 240_000 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
+/** What Node before 20.19 and Jest do: `require` loads the CommonJS files. */
+const COMMON_JS = ["--no-experimental-require-module"];
 const SHARED = `
   const different = Object.keys(one).filter((name) => one[name] !== all[name]);
   console.log(JSON.stringify([Object.keys(one).length > 4, different]));`;
 
 describe.each(STRUCTURES)("oriel/%s", (name) => {
-  it("exports the same classes and functions as oriel, by import and by require", () => {
+  it("exports the same classes and functions as oriel, by import, by require and in CommonJS", () => {
     const load = `import * as all from "oriel"; import * as one from "oriel/${name}";`;
     expect(JSON.parse(run("--input-type=module", "--eval", load + SHARED))).toEqual([true, []]);
     const required = `const all = require("oriel"), one = require("oriel/${name}");`;
-    expect(JSON.parse(run("--eval", required + SHARED))).toEqual([true, []]);
+    for (const form of [[], COMMON_JS])
+      expect(JSON.parse(run(...form, "--eval", required + SHARED))).toEqual([true, []]);
   });
 });
 
@@ -25,7 +30,7 @@ it.each(["oriel", "oriel/semaphore"])("the classes of %s keep their names, which
   const print = "console.log(JSON.stringify(Object.entries(all).map(([name, one]) => [name, one.name])))";
   for (const args of [
     ["--input-type=module", "--eval", `import * as all from "${entry}"; ${print}`],
-    ["--eval", `const all = require("${entry}"); ${print}`],
+    [...COMMON_JS, "--eval", `const all = require("${entry}"); ${print}`],
   ]) {
     const names: [string, string | undefined][] = JSON.parse(run(...args));
     const others = names.filter(([name, own]) => /^[A-Z][a-z]/.test(name) && own !== name);
@@ -34,18 +39,31 @@ it.each(["oriel", "oriel/semaphore"])("the classes of %s keep their names, which
 });
 
 describe("an import", () => {
-  it.each(["oriel", ...STRUCTURES.map((name) => `oriel/${name}`)])("of %s loads no client of Redis", (entry) => {
-    const list = "console.log(JSON.stringify(Object.keys(require.cache)))";
-    const files: string[] = JSON.parse(run("--eval", `require("${entry}"); ${list}`));
-    expect(files.length).toBeGreaterThan(3);
-    expect(files.filter((file) => file.includes("node_modules"))).toEqual([]);
+  /** The files that the module or script loads, with the time of loading them. */
+  const loadedBy = (load: string): { files: string[]; ms: number } => {
+    const code = `import { createRequire } from "node:module"; import { Session } from "node:inspector";
+      const files = []; const require = createRequire("${pathToFileURL(root)}/"); const session = new Session();
+      session.connect();
+      session.on("Debugger.scriptParsed", ({ params }) => files.push(params.url));
+      session.post("Debugger.enable");
+      const from = performance.now(); ${load}; const ms = performance.now() - from;
+      console.log(JSON.stringify({ files: files.filter((url) => /^file:.*\\.(c?js|json)$/.test(url)), ms }));`;
+    return JSON.parse(run("--input-type=module", "--eval", code));
+  };
+
+  it.each(["index", ...STRUCTURES])("of %s loads no client of Redis", (entry) => {
+    for (const load of [`await import("./dist/${entry}.js")`, `require("./dist/${entry}.cjs")`]) {
+      const { files } = loadedBy(load);
+      expect(files.length).toBeGreaterThan(1);
+      expect(files.filter((file) => file.includes("node_modules"))).toEqual([]);
+    }
+    expect(loadedBy('require("ioredis")').files.some((file) => file.includes("node_modules"))).toBe(true);
   });
 
   it.each(Object.entries(MAX_BYTES))("of oriel/%s reads at most %i bytes", (name, maxBytes) => {
-    const print = "console.log(Object.keys(require.cache).reduce((sum, file) => sum + fs.statSync(file).size, 0), ms)";
-    const load = `const from = performance.now(); require("oriel/${name}"); const ms = performance.now() - from;`;
-    const [bytes, ms] = run("--eval", `${load} ${print}`).split(" ").map(Number);
-    console.info(`oriel/${name}: ${bytes} bytes, ${ms!.toFixed(1)} ms`);
+    const { files, ms } = loadedBy(`await import("oriel/${name}")`);
+    const bytes = files.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0);
+    console.info(`oriel/${name}: ${files.length} files, ${bytes} bytes, ${ms.toFixed(1)} ms`);
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes / 2);
   });

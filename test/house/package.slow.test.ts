@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { root } from "./sources.ts";
 
@@ -11,7 +12,7 @@ const use = "const s = new LocalSeries({}); s.record(3); console.log(kernel.name
 /** The texts of a built ES module and of what it shares with others. */
 function reached(file: string): string[] {
   const text = readFileSync(join(root, "dist", file), "utf8");
-  return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]!))];
+  return [text, ...[...text.matchAll(/from\s*"\.\/([^"]+)"/g)].flatMap((match) => reached(match[1]!))];
 }
 
 /** Every file that package.json promises. */
@@ -46,9 +47,48 @@ describe("the built package", () => {
     expect(manifest.repository).toMatchObject({ type: "git", url: expect.stringMatching(/^git\+https:.*\.git$/) });
   });
 
-  it("packs what package.json names, its chunks, types and source maps, the documents, the licences, and nothing else", () => {
+  const pack = () => {
     const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8" }));
-    const paths = packed.files.map(({ path }: { path: string }) => path) as string[];
+    return packed as { unpackedSize: number; files: { path: string; size: number }[] };
+  };
+
+  it("has at most 4 MB unpacked", () => {
+    const { unpackedSize, files } = pack();
+    console.info(`${unpackedSize} bytes unpacked, ${files.length} files`);
+    expect(unpackedSize).toBeLessThanOrEqual(4_000_000);
+    expect(unpackedSize).toBeGreaterThan(2_000_000);
+  });
+
+  it("has source maps for ES modules with one place for each line, without the text, and none for the command", () => {
+    const maps = pack().files.flatMap(({ path }) => (path.endsWith(".map") ? [path] : []));
+    expect(maps.length).toBeGreaterThan(5);
+    expect(maps.filter((path) => !path.endsWith(".js.map") || path.includes("cli"))).toEqual([]);
+    for (const path of maps) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(root, path), "utf8"));
+      expect(sources.length).toBeGreaterThan(0);
+      expect(sourcesContent).toBeUndefined();
+    }
+    const run = 'import { Limiter } from "oriel"; try { new Limiter() } catch (error) { console.log(error.stack) }';
+    const stack = node("--enable-source-maps", "--input-type=module", "--eval", run);
+    const line = Number(/src\/limiter\/limiter\.ts:(\d+)/.exec(stack)?.[1]);
+    const texts = readFileSync(join(root, "src/limiter/limiter.ts"), "utf8").split("\n");
+    expect(texts.slice(line - 3, line).join("\n")).toMatch(/checked|Place|throw/);
+  });
+
+  it("has at most one CommonJS file for each entry, and two that they share", () => {
+    const required = Object.values(manifest.exports).flatMap((entry) =>
+      promised(entry).filter((path) => path.endsWith(".cjs")),
+    );
+    const own = new Set([...required, ...promised(manifest.imports)].filter((path) => path.endsWith(".cjs")));
+    const built = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".cjs"));
+    expect(built.filter((name) => !own.has(`./dist/${name}`)).sort()).toEqual([
+      "shared-core.cjs",
+      "shared-kernels.cjs",
+    ]);
+  });
+
+  it("packs what package.json names, its chunks, types and source maps, the documents, the licences, and nothing else", () => {
+    const paths = pack().files.map(({ path }) => path);
     const named = new Set(
       [manifest.exports, manifest.imports, manifest.bin].flatMap(promised).map((path) => path.slice(2)),
     );
@@ -66,20 +106,30 @@ describe("the built package", () => {
       others.includes(path) ||
       /^docs\/(\w+\/)?[\w-]+\.md$/.test(path) ||
       /^docs\/grafana\/(oriel\.json|alerts\.yml)$/.test(path) ||
-      /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store|journal|answers)\.)js$/.test(path) ||
+      /^dist\/shared-[a-z0-9-]+\.c?js$/.test(path) ||
       /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
       (path.endsWith(".map") && isKnown(path.slice(0, -4)));
     expect(paths.filter((path) => !isKnown(path))).toEqual([]);
-    const scripts = paths.filter((path) => /\.c?js$/.test(path));
-    expect(scripts.filter((path) => !paths.includes(`${path}.map`))).toEqual([]);
     expect(others.filter((path) => !paths.includes(path) && path !== "README.md")).toEqual([]);
   });
 
-  it("carries the licence of every package that its command line contains", () => {
+  it("carries the licence of every package that its command line contains", async () => {
     const notices = readFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.txt"), "utf8");
-    const map = JSON.parse(readFileSync(join(root, "dist", "cli.js.map"), "utf8"));
+    const { metafile } = await build({
+      entryPoints: [join(root, "src/entries/cli.ts")],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: "node",
+      format: "esm",
+      packages: "bundle",
+      external: [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)],
+    });
+    const inside = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+    );
     const names = new Set<string>(
-      map.sources.flatMap((source: string) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []),
+      inside.flatMap((path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []),
     );
     names.add("@fontsource/inter"); // inside a generated module
     expect(names.size).toBeGreaterThan(10);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   cpSync(dist, older, { recursive: true });
   for (const name of readdirSync(older).filter((name) => name.endsWith(".js"))) {
     const file = join(older, name);
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll(`"${version}"`, '"0.0.9"'));
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(`\`${version}\``, '"0.0.9"'));
   }
   cpSync(join(root, "package.json"), join(folder, "package.json"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

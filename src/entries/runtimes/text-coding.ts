@@ -1,6 +1,6 @@
 /**
  * TextEncoder and TextDecoder for environments of tests that have Node but not these globals, such as jsdom. The build puts
- * them in the place of the globals (tsup.config.ts). Where both are missing, the package loads, and the first use throws.
+ * them in the place of the globals (scripts/package/build.mjs). Where both are missing, the package loads, and the first use throws.
  */
 interface Coders {
   TextEncoder?: typeof globalThis.TextEncoder;
