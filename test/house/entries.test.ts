@@ -24,6 +24,11 @@ describe.each(STRUCTURES)("oriel/%s", (name) => {
     for (const form of [[], COMMON_JS])
       expect(JSON.parse(run(...form, "--eval", required + SHARED))).toEqual([true, []]);
   });
+
+  it("is one module by import and by require", () => {
+    const both = `const one = require("oriel/${name}"); import("oriel/${name}").then((all) => { ${SHARED} });`;
+    expect(JSON.parse(run("--eval", both))).toEqual([true, []]);
+  });
 });
 
 it.each(["oriel", "oriel/semaphore"])("the classes of %s keep their names, which consoles print", (entry) => {

@@ -137,6 +137,27 @@ describe("the built package", () => {
     expect(notices.match(/Copyright/g)?.length).toBeGreaterThanOrEqual(names.size);
   });
 
+  it("gives one ES module to import and require in Node, and CommonJS to Jest and to Node before 20.19", () => {
+    type Entry = string | { [condition: string]: Entry };
+    const resolved = (entry: Entry, conditions: readonly string[]): string => {
+      if (typeof entry === "string") return entry;
+      const condition = Object.keys(entry).find((name) => conditions.includes(name) || name === "default");
+      return resolved(entry[condition!]!, conditions);
+    };
+    const entries = Object.values<Entry>(manifest.exports).filter(
+      (entry) => typeof entry !== "string" && "require" in entry,
+    );
+    expect(entries.length).toBeGreaterThan(14);
+    for (const entry of entries) {
+      const module = resolved(entry, ["node", "module-sync", "import"]);
+      expect(module).toMatch(/\.js$/);
+      expect(resolved(entry, ["node", "module-sync", "require"])).toBe(module);
+      expect(resolved(entry, ["node", "import"])).toBe(module);
+      for (const environment of ["node", "browser"])
+        expect(resolved(entry, [environment, "require"])).toMatch(/\.cjs$/);
+    }
+  });
+
   it("works by import and by require, with the SIMD kernel", () => {
     expect(node("--input-type=module", "--eval", `import { kernel, LocalSeries } from "oriel"; ${use}`)).toBe(
       "wasm-simd 3",
