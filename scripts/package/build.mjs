@@ -17,16 +17,16 @@ const inBothForms = {
   ...files("src/entries", "index", "kernel", "http", "sql"),
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
   // Those that compute bring kernels.
-  ...files("src/runtimes", "series", "metrics", "fleet", "dashboard", "browser", "js", "slim"),
+  ...files("src/entries/runtimes", "series", "metrics", "fleet", "dashboard", "browser", "js", "slim"),
   ...files("src/store/redis", "redis", "redis-edge"),
 };
 const onlyEsm = {
-  ...files("src/entries", "cli"),
-  ...files("src/kernel", "built-in"),
+  ...files("src/command", "cli"),
+  ...files("src/engine/kernel", "built-in"),
   // The file with the code of series, which an entry for processes that stay needs too.
-  "shared-series": join(root, "src/series/session/upkeep.ts"),
-  ...files("src/runtimes", "workerd", "edge-light", "deno", "series-workerd", "no-upkeep"),
-  ...files("src/runtimes", "kernel-workerd", "kernel-edge-light", "kernels-workerd", "kernels-edge-light"),
+  "shared-series": join(root, "src/engine/series/session/upkeep.ts"),
+  ...files("src/entries/runtimes", "workerd", "edge-light", "deno", "series-workerd", "no-upkeep"),
+  ...files("src/entries/runtimes", "kernel-workerd", "kernel-edge-light", "kernels-workerd", "kernels-edge-light"),
 };
 
 /**
@@ -61,7 +61,8 @@ function sharedFiles(entries, fileOf) {
     }
     return reached.get(id);
   };
-  const isOwn = (id) => /\/(entries|runtimes)\/(?!memory-store|text-coding)|\/redis(-edge)?\.ts$/.test(id);
+  const isOwn = (id) =>
+    /\/entries\/(runtimes\/)?(?!runtimes|memory-store|text-coding)|\/command\/cli\.ts$|\/redis(-edge)?\.ts$/.test(id);
   return (id, context) => {
     const names = entriesThatReach(id, context);
     if (names.size === 1 || isOwn(id)) return null;
@@ -97,7 +98,7 @@ async function write(entries, { format, ending, fileOf, imports, inject }) {
     external: [/^node:/, "ioredis", "redis", "redis-semaphore", /^@resvg\//],
     plugins: [
       byRuntime(imports),
-      pureConstants((id) => id.includes("/src/") && !/\/src\/(entries|runtimes|generated|cli)\//.test(id)),
+      pureConstants((id) => id.includes("/src/") && !/\/src\/(entries|generated|command)\//.test(id)),
     ],
     preserveEntrySignatures: "allow-extension",
     transform: { target: "node20", inject },
@@ -135,7 +136,7 @@ const inside = output.flatMap(({ modules = {} }) => Object.keys(modules)).map((i
 thirdPartyNotices(join(dist, "THIRD-PARTY-NOTICES.txt"), inside);
 
 // Jest's jsdom, which lacks them, loads CommonJS. Bundles for browsers and the edge do not pay for it.
-const coding = join(root, "src", "runtimes", "text-coding.ts");
+const coding = join(root, "src", "entries", "runtimes", "text-coding.ts");
 await write(inBothForms, {
   format: "cjs",
   ending: "cjs",

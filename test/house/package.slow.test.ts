@@ -71,7 +71,7 @@ describe("the built package", () => {
     const run = 'import { Limiter } from "oriel"; try { new Limiter() } catch (error) { console.log(error.stack) }';
     const stack = node("--enable-source-maps", "--input-type=module", "--eval", run);
     const line = Number(/src\/limiter\/limiter\.ts:(\d+)/.exec(stack)?.[1]);
-    const texts = readFileSync(join(root, "src/limiter/limiter.ts"), "utf8").split("\n");
+    const texts = readFileSync(join(root, "src/limits/limiter/limiter.ts"), "utf8").split("\n");
     expect(texts.slice(line - 3, line).join("\n")).toMatch(/checked|Place|throw/);
   });
 
