@@ -24,7 +24,7 @@ export const SMALL_BREAKDOWN: BreakdownOptions = { events: 100, callers: [1, 4],
 const SHARES: readonly [name: string, of: RegExp][] = [
   ["idleUs", /^\(idle\)/],
   ["garbageUs", /^\(garbage collector\)/],
-  ["windowUs", /\/src\/(stats|kernel)\/|^wasm-function|wasm:/],
+  ["windowUs", /\/src\/engine\/(stats|kernel)\/|^wasm-function|wasm:/],
   ["storeUs", /\/src\/store\//],
   ["parserUs", /ioredis\/built\/(resp|DataHandler)|redis-parser/],
   ["clientUs", /ioredis/],

@@ -70,7 +70,7 @@ describe("the built package", () => {
     }
     const run = 'import { Limiter } from "oriel"; try { new Limiter() } catch (error) { console.log(error.stack) }';
     const stack = node("--enable-source-maps", "--input-type=module", "--eval", run);
-    const line = Number(/src\/limiter\/limiter\.ts:(\d+)/.exec(stack)?.[1]);
+    const line = Number(/src\/limits\/limiter\/limiter\.ts:(\d+)/.exec(stack)?.[1]);
     const texts = readFileSync(join(root, "src/limits/limiter/limiter.ts"), "utf8").split("\n");
     expect(texts.slice(line - 3, line).join("\n")).toMatch(/checked|Place|throw/);
   });
@@ -116,7 +116,7 @@ describe("the built package", () => {
   it("carries the licence of every package that its command line contains", async () => {
     const notices = readFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.txt"), "utf8");
     const { metafile } = await build({
-      entryPoints: [join(root, "src/entries/cli.ts")],
+      entryPoints: [join(root, "src/command/cli.ts")],
       bundle: true,
       write: false,
       metafile: true,
