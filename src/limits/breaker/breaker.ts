@@ -44,7 +44,7 @@ const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as con
 export class Breaker {
   readonly name: string;
   // Without code: a class with a computed name stays in bundles that do not use it.
-  declare [tap]: ((opening: object) => void) | undefined;
+  declare readonly [tap]: (listener: (opening: object) => void) => void;
   readonly #monotonic: Clock;
   readonly #gate: Gate;
   readonly #countedCalls: Calls;
@@ -53,6 +53,7 @@ export class Breaker {
   readonly #settings: BreakerSettings;
   readonly #at: Place;
   readonly #listeners: Listeners<BreakerEvents>;
+  readonly #openingListeners: ((opening: object) => void)[] = [];
   /** The errors of this breaker's `timeout`. */
   readonly #timeouts = new WeakSet<OrielError>();
   #reported: BreakerStats["state"] = "closed";
@@ -70,6 +71,7 @@ export class Breaker {
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS, (error) => ({ error }));
     this.name = name as string;
+    this[tap] = (listener) => void this.#openingListeners.push(listener);
     const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => {
@@ -233,7 +235,8 @@ export class Breaker {
       const { calls, failures, slow } = stats;
       const isByCalls = trips(this.#settings.rule, calls, failures, slow);
       const cause = before === "half-open" ? "probe" : isByCalls ? "calls" : "order";
-      this[tap]?.({ atMs: epoch, cause, calls, failures, slow } satisfies Opening);
+      const opening: Opening = { atMs: epoch, cause, calls, failures, slow };
+      for (const each of this.#openingListeners) each(opening);
     }
     this.#listeners.emit(EVENTS[stats.state], stats);
   }

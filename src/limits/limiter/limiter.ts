@@ -41,6 +41,15 @@ export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
 const NO_NAME = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
+/** Learns of the decisions of a limiter. */
+interface DecisionListener {
+  /** `hasDecided` is false for a limiter of a `takeAll` if the policy of another one has decided. */
+  decided(decision: Decision, hasDecided: boolean, id: string): void;
+  reserved?(isAllowed: boolean): void;
+  /** A call rejected. */
+  failed?(): void;
+}
+
 /**
  * Limits calls by one or several policies, shared by all processes on one store. One round trip asks all policies. The
  * call passes all of them or changes nothing. A denial is a result: it names the policy and when the call would pass.
@@ -56,8 +65,9 @@ const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal
  */
 export class Limiter {
   readonly name: string;
-  /** Called with each decision of `takeAll`, as the policies of this limiter see it. */
-  declare [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
+  // Without code: a class with a computed name stays in bundles that do not use it.
+  /** @internal Exporters and histories listen here. */
+  declare readonly [tap]: (listener: DecisionListener) => void;
   readonly #at: Place;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
@@ -68,6 +78,8 @@ export class Limiter {
   readonly #fallback: Fallback;
   readonly #leases: Leases | undefined;
   readonly #waiters = new FairWaiters();
+  /** Undefined while nobody listens, so that a call then costs nothing more. */
+  #listeners: DecisionListener[] | undefined;
 
   /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
@@ -83,11 +95,20 @@ export class Limiter {
     const { lease } = this.#settings;
     const ask = this.#coalescer.take.bind(this.#coalescer);
     if (lease) this.#leases = new Leases(this.#client, this.#fallback, lease, ask, store.monotonic);
+    this[tap] = (listener) => {
+      this.#listeners = [...(this.#listeners ?? []), listener];
+    };
     register(store, "Limiter", this.name, this, { policies: typeof policies === "function" ? "by id" : policies });
   }
 
   /** Takes permits, if all policies allow it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
+    const deciding = this.#take(id, options);
+    if (this.#listeners) this.#report(id, deciding);
+    return deciding;
+  }
+
+  #take(id: string, options: TakeOptions | undefined): Promise<Decision> {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
       const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
@@ -95,6 +116,19 @@ export class Limiter {
     } catch (error) {
       return Promise.reject(this.#at.error("take", error));
     }
+  }
+
+  /** Passes a decision on to those that listen, or that there is none. */
+  #report(id: string, deciding: Promise<Decision>): void {
+    const listeners = this.#listeners!;
+    deciding.then(
+      (decision) => {
+        for (const each of listeners) each.decided(decision, true, id);
+      },
+      () => {
+        for (const each of listeners) each.failed?.();
+      },
+    );
   }
 
   /** Returns what `take` would return, and takes no permits. */
@@ -115,7 +149,7 @@ export class Limiter {
    * a second if lent permits may come back earlier.
    */
   acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
-    return this.#at.run("acquire", async () => {
+    const deciding = this.#at.run("acquire", async () => {
       checkCall(options, ["cost", "tag", "policies", "signal", "wait"]);
       const { wait = "10s", ...rest } = options;
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
@@ -128,6 +162,8 @@ export class Limiter {
       const peek = () => this.#peek(id, rest);
       return turns.acquire({ at: this.#at, store, key: turnKeyOf(keyPrefix), untilMs, signal, ask, peek });
     });
+    if (this.#listeners) this.#report(id, deciding);
+    return deciding;
   }
 
   /** Takes `permits` even if they are not free, so later calls wait longer. Then peeks: two round trips. */
@@ -175,11 +211,17 @@ export class Limiter {
    * After the lease they are free again. In an outage: null under "deny", else a `degraded` reservation.
    */
   reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
-    return this.#at.run("reserve", async () => {
+    const reserving = this.#at.run("reserve", async () => {
       checkKnown(options, ["cost", "lease", "tag", "policies"]);
       const { keyPrefix, policies } = this.#of(id, options);
       return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
     });
+    for (const each of this.#listeners ?? [])
+      reserving.then(
+        (reservation) => each.reserved?.(reservation !== null),
+        () => each.failed?.(),
+      );
+    return reserving;
   }
 
   /**
@@ -202,7 +244,10 @@ export class Limiter {
   }
 
   #partOf(id: string, cost: number, tag: string): TakePart {
-    return { ...this.#of(id, { tag }), id, limiter: this, store: this.#store, fallback: this.#fallback, cost };
+    const decided: TakePart["decided"] = (decision, hasDecided) => {
+      for (const each of this.#listeners ?? []) each.decided(decision, hasDecided, id);
+    };
+    return { ...this.#of(id, { tag }), limiter: this, store: this.#store, fallback: this.#fallback, cost, decided };
   }
 
   #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {

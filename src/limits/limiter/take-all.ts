@@ -2,7 +2,6 @@ import { argumentError, checkKnown } from "../../base/errors.ts";
 import { Place } from "../../base/place.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
-import { tap } from "../../store/registry/structures.ts";
 import { ruleOf } from "./client/decision-client.ts";
 import { type Fallback, fixedDecision } from "./client/fallback.ts";
 import type { Decision } from "./decision.ts";
@@ -26,12 +25,9 @@ export interface TakeRequestOf<Limiter> {
 
 /** One limiter and id of a `takeAll`. */
 export interface TakePart {
-  limiter: {
-    readonly name: string;
-    /** Called with this limiter's part of the decision. One limiter has decided. */
-    [tap]: ((decision: Decision, hasDecided: boolean, id: string) => void) | undefined;
-  };
-  id: string;
+  limiter: { readonly name: string };
+  /** Called with this limiter's part of the decision. One limiter has decided. */
+  decided(decision: Decision, hasDecided: boolean): void;
   store: Store;
   fallback: Fallback;
   keyPrefix: string;
@@ -137,7 +133,7 @@ function toldTo(parts: readonly TakePart[], decision: Decision): Decision {
       name.startsWith(`${limiter.name}:`) ? name.slice(limiter.name.length + 1) : name;
     const policy = ownName(decision.policy);
     const seen = { ...decision, policy, policies: own.map((each) => ({ ...each, name: ownName(each.name) })) };
-    limiter[tap]?.(seen, part === decider, part.id);
+    part.decided(seen, part === decider);
     from += policies.length;
   }
   return decision;

@@ -9,7 +9,7 @@ const MAX_PENDING = 100;
 /** The members of `Breaker` that a history uses. */
 export interface RecordedBreaker {
   readonly name: string;
-  [tap]?: ((opening: object) => void) | undefined;
+  readonly [tap]: (listener: (opening: object) => void) => void;
 }
 
 /** The openings of one circuit that this process has seen. The list has each one once, however many processes saw it. */
@@ -24,14 +24,12 @@ export class BreakerHistory {
   }
 
   attach(breaker: RecordedBreaker, isOver: () => boolean): void {
-    const before = breaker[tap];
-    breaker[tap] = (opening) => {
-      before?.(opening);
+    breaker[tap]((opening) => {
       if (isOver()) return;
       this.#pending.push(JSON.stringify(opening));
       if (this.#pending.length > MAX_PENDING) this.#pending.shift();
       void this.flush();
-    };
+    });
   }
 
   /** Adds what the list may lack. A repeated line is not added again. Never rejects. */

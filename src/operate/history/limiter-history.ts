@@ -19,11 +19,7 @@ interface DecisionLike {
 /** The members of `Limiter` that a history uses. */
 export interface RecordedLimiter {
   readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: it passes on the arguments of the limiter.
-  take(id: string, ...args: any[]): Promise<DecisionLike>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  acquire(id: string, ...args: any[]): Promise<DecisionLike>;
-  [tap]?(decision: DecisionLike, hasDecided: boolean, id: string): void;
+  readonly [tap]: (listener: { decided(decision: DecisionLike, hasDecided: boolean, id: string): void }) => void;
 }
 
 interface Count extends Outcome {
@@ -52,25 +48,11 @@ export class LimiterHistory {
 
   /** Counts the decisions of `take`, `acquire` and `takeAll` from now on, until `isOver`. */
   attach(limiter: RecordedLimiter, isOver: () => boolean): void {
-    const count = (...decided: Parameters<NonNullable<RecordedLimiter[typeof tap]>>) => {
-      if (!isOver()) this.#count(...decided);
-    };
-    for (const method of ["take", "acquire"] as const) {
-      const decide = limiter[method].bind(limiter);
-      limiter[method] = (id, ...args) => {
-        const deciding = decide(id, ...args);
-        deciding.then(
-          (decision) => count(decision, true, id),
-          () => {},
-        );
-        return deciding;
-      };
-    }
-    const before = limiter[tap];
-    limiter[tap] = (decision, hasDecided, id) => {
-      before?.(decision, hasDecided, id);
-      count(decision, hasDecided, id);
-    };
+    limiter[tap]({
+      decided: (decision, hasDecided, id) => {
+        if (!isOver()) this.#count(decision, hasDecided, id);
+      },
+    });
   }
 
   #count({ allowed, policy, policies }: DecisionLike, hasDecided: boolean, id: string): void {

@@ -15,14 +15,13 @@ export interface DecisionLike {
 /** The members of `Limiter` that this source uses. */
 export interface LimiterLike {
   readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: it passes on the arguments of the limiter.
-  take(...args: any[]): Promise<DecisionLike>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  acquire(...args: any[]): Promise<DecisionLike>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  reserve(...args: any[]): Promise<object | null>;
-  /** Called with each decision of `takeAll` that this limiter takes part in. */
-  [tap]?(decision: DecisionLike, hasDecided: boolean, id: string): void;
+  take(id: string): Promise<DecisionLike>;
+  /** Calls `decided` with each decision that this limiter takes part in. */
+  readonly [tap]: (listener: {
+    decided(decision: DecisionLike, hasDecided: boolean): void;
+    reserved(isAllowed: boolean): void;
+    failed(): void;
+  }) => void;
 }
 
 /**
@@ -39,7 +38,7 @@ export function limiterSource(limiter: LimiterLike): MetricsSource {
 }
 
 export function isLimiter(limiter: Partial<LimiterLike> | null | undefined): limiter is LimiterLike {
-  return typeof limiter?.take === "function" && typeof limiter.acquire === "function";
+  return typeof limiter?.take === "function" && typeof limiter[tap] === "function";
 }
 
 export const LIMITER_METRICS = [
@@ -87,27 +86,14 @@ export class LimiterCounts {
     const name = this.#names.labelOf(limiter.name);
     const count = this.#counterOf(name);
     for (const each of [this.#degraded, this.#errors]) each.of({ name });
-    const fail = () => this.#errors.add({ name });
-    for (const method of ["take", "acquire"] as const) {
-      const decide = limiter[method].bind(limiter);
-      limiter[method] = (...args) => {
-        const deciding = decide(...args);
-        deciding.then(count, fail);
-        return deciding;
-      };
-    }
-    const reserve = limiter.reserve.bind(limiter);
-    limiter.reserve = (...args) => {
-      const reserving = reserve(...args);
-      reserving.then((reserved) => this.#reservations.add({ name, outcome: reserved ? "allowed" : "denied" }), fail);
-      return reserving;
-    };
-    const before = limiter[tap];
-    limiter[tap] = (decision, hasDecided, id) => {
-      before?.(decision, hasDecided, id);
-      if (hasDecided) count(decision);
-      else this.#countShadows(name, decision.policies);
-    };
+    limiter[tap]({
+      decided: (decision, hasDecided) => {
+        if (hasDecided) count(decision);
+        else this.#countShadows(name, decision.policies);
+      },
+      reserved: (isAllowed) => this.#reservations.add({ name, outcome: isAllowed ? "allowed" : "denied" }),
+      failed: () => this.#errors.add({ name }),
+    });
   }
 
   /** Returns a function that counts a decision. It looks up the labels of each policy once. */

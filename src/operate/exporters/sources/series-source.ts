@@ -63,7 +63,7 @@ export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = 
 }
 
 export function isSeries(series: Partial<SeriesLike> | null | undefined): series is SeriesLike {
-  return typeof series?.stats === "function" && typeof series[tap] === "function";
+  return typeof series?.stats === "function" && typeof series.retentionMs === "number";
 }
 
 /** Throws ARGUMENT. */
