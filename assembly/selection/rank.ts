@@ -1,5 +1,5 @@
 // Law: how many values are below a limit, equal to it, and above it (-0 equals +0; NaN is none of these).
-// Domain: any count below 2^31; the limit in the column's type (the host rounds it, src/engine/kernel/passes/rank.ts).
+// Domain: any count below 2^31; the limit in the column's type (the host rounds it, src/engine/kernel/passes/kernel-of.ts).
 // Bound: exact.
 //
 //   out:  0 below   4 equal   8 above      u32 each; 32 bytes used (scratch from 16)

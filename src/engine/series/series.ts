@@ -10,17 +10,19 @@ import { register } from "../../store/registry/register.ts";
 import { tap } from "../../store/registry/structures.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
+import type { Run } from "../stats/runs/run.ts";
 import {
   type DefaultPercentiles,
   kindOf,
   type StatsOptions,
+  type StatsQuery,
   statsQuery,
   type WindowOptions,
   windowQuery,
 } from "../stats/window-query.ts";
-import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
+import { type Degraded, Fold, fractionOf, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import { SharedAnswers } from "./answers/shared-answers.ts";
-import { mergedStats, partOf } from "./merged-window.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
 import { type KnownQuery, QueryCache } from "./queries.ts";
 import {
@@ -33,8 +35,8 @@ import {
   type SeriesSettings,
   seriesSettings,
 } from "./series-options.ts";
+import { CommitLoop } from "./session/commit-loop.ts";
 import type { QueryPlanReport } from "./session/query-plan.ts";
-import { SeriesSession } from "./session/series-session.ts";
 
 /**
  * Events of many processes under one name, and exact statistics over any window of them. A wrong argument rejects before
@@ -51,7 +53,7 @@ export class Series {
   readonly #store: Store;
   readonly #place: Place;
   readonly #settings: SeriesSettings;
-  readonly #sessions: Beside<SeriesSession>;
+  readonly #loops: Beside<CommitLoop>;
   readonly #queries: QueryCache;
   readonly #recordQueries: QueryCache;
   readonly #shared: SharedAnswers;
@@ -64,7 +66,7 @@ export class Series {
     this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
     this.retentionMs = this.#settings.retentionMs;
     const time = new ServerTime(store.monotonic);
-    this.#sessions = new Beside(() => new SeriesSession(store, name, this.#settings, time, this.#place));
+    this.#loops = new Beside(() => new CommitLoop(store, name, this.#settings, time, this.#place));
     this.#queries = new QueryCache(this.retentionMs, "at");
     this.#recordQueries = new QueryCache(this.retentionMs, "now");
     this.#shared = this.#sharedAnswers();
@@ -77,7 +79,7 @@ export class Series {
   record(value: number, options?: RecordOptions): Promise<Recorded> {
     if (options) return this.#place.run("record", () => this.#recordWith(value, options));
     try {
-      return this.#sessions.free.loop.put(value).written;
+      return this.#loops.free.put(value).written;
     } catch (error) {
       return Promise.reject(this.#place.error("record", error));
     }
@@ -90,7 +92,7 @@ export class Series {
    */
   observe(value: number, options?: RecordOptions): void {
     try {
-      if (!options) this.#sessions.free.loop.put(value).observe(this.#unobserved);
+      if (!options) this.#loops.free.put(value).observe(this.#unobserved);
       else this.#recordWith(value, options).catch((error) => this.#unobserved(error, 1));
     } catch (error) {
       this.#unobserved(error, 1);
@@ -99,7 +101,7 @@ export class Series {
 
   async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
     checkRecordOptions(options);
-    const { loop } = this.#sessions.free;
+    const loop = this.#loops.free;
     const recorded = options.at === undefined ? loop.put(value).written : loop.putAt(value, options.at);
     return abortable(recorded, options.signal);
   }
@@ -108,7 +110,7 @@ export class Series {
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     return this.#place.run("recordMany", () => {
       checkRecordOptions(options);
-      return abortable(this.#sessions.free.loop.putMany(values, options.at), options.signal);
+      return abortable(this.#loops.free.putMany(values, options.at), options.signal);
     });
   }
 
@@ -130,18 +132,16 @@ export class Series {
    * not compute. Sends nothing. Throws ARGUMENT and, if the series is closed, UNAVAILABLE.
    */
   explain(options: StatsOptions = {}): QueryPlanReport {
-    return this.#place.checked("explain", () =>
-      this.#askable().loop.online.explain(statsQuery(options, this.retentionMs)),
-    );
+    return this.#place.checked("explain", () => this.#askable().online.explain(statsQuery(options, this.retentionMs)));
   }
 
   #stats(options: StatsOptions): Promise<WindowStats> {
     const query = this.#queries.of(options);
     checkUnaborted(options.signal);
-    const { exact, loop } = this.#askable();
+    const loop = this.#askable();
     // With "local" this process has a copy in any case.
     const isOwn = this.#settings.isLocalOnError || !SharedAnswers.suits(query) || loop.online.view.isYoungFor(query);
-    if (isOwn) return exact.stats(query);
+    if (isOwn) return loop.exact.stats(query);
     const answer = this.#shared.stats(query);
     return endsWithRequest ? answer : loop.track(answer);
   }
@@ -155,8 +155,8 @@ export class Series {
       nan === "ignore" ? nan : "nan",
     ];
     const own = {
-      compute: (query: KnownQuery) => this.#sessions.free.exact.stats(query),
-      losses: () => this.#sessions.all.map(({ loop }) => loop.online.view),
+      compute: (query: KnownQuery) => this.#loops.free.exact.stats(query),
+      losses: () => this.#loops.all.map((loop) => loop.online.view),
     };
     return new SharedAnswers(this.#store, `${this.#store.keyOf(this.name)}:answer:${form.join(":")}`, own, entropy);
   }
@@ -170,9 +170,9 @@ export class Series {
       if (options?.at !== undefined || options?.signal !== undefined)
         return this.#place.run("recordAndGet", () => this.#recordAndGetWith(value, options));
       const query = this.#recordQueries.of(options);
-      const { loop, exact } = this.#askable();
+      const loop = this.#askable();
       loop.put(value);
-      return exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
+      return loop.exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
     } catch (error) {
       return Promise.reject(this.#place.error("recordAndGet", error));
     }
@@ -181,13 +181,13 @@ export class Series {
   #recordAndGetWith(value: number, options: StatsOptions & RecordOptions): Promise<WindowStats> {
     const query = this.#recordQueries.of(options);
     checkUnaborted(options.signal);
-    const { loop, exact } = this.#askable();
+    const loop = this.#askable();
     if (options.at === undefined) {
       loop.put(value);
-      return abortable(exact.stats(query, loop.lastBatch), options.signal);
+      return abortable(loop.exact.stats(query, loop.lastBatch), options.signal);
     }
     const recorded = loop.putAt(value, options.at);
-    const stats = exact.stats(query, loop.lastBatch);
+    const stats = loop.exact.stats(query, loop.lastBatch);
     stats.catch(() => {}); // reported only if the event itself was accepted
     const answered = recorded.then(() => stats);
     return abortable(answered, options.signal);
@@ -197,9 +197,14 @@ export class Series {
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     return this.#asked("values", () => {
       const query = windowQuery(options, this.retentionMs);
-      const { exact } = this.#askable();
+      const loop = this.#askable();
       const { closed } = query;
-      const values = exact.compute<Column>(query, {}, (view, ...ends) => view.valuesInside(...ends, closed), false);
+      const values = loop.exact.compute<Column>(
+        query,
+        {},
+        (view, ...ends) => view.valuesInside(...ends, closed),
+        false,
+      );
       return abortable(values, options.signal);
     });
   }
@@ -227,16 +232,16 @@ export class Series {
    */
   delete(): Promise<void> {
     return this.#place.run("delete", () => {
-      const session = this.#sessions.free;
-      session.loop.checkOpen();
-      return session.delete().finally(() => this.#shared.forget());
+      const loop = this.#loops.free;
+      loop.checkOpen();
+      return loop.delete().finally(() => this.#shared.forget());
     });
   }
 
   /** Waits for events that are being recorded and frees all memory. The store stays open. */
   async close(): Promise<void> {
     this.#shared.close();
-    await Promise.all(this.#sessions.close().map((session) => untilEnded(session.close())));
+    await Promise.all(this.#loops.close().map((loop) => untilEnded(loop.close())));
   }
 
   /**
@@ -255,7 +260,7 @@ export class Series {
       async () => {
         if (!Array.isArray(series) || series.length === 0 || !series.every(isSeries))
           throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
-        for (const one of series) one.#sessions.free.loop.checkOpen();
+        for (const one of series) one.#loops.free.checkOpen();
         const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
         checkSignal(options.signal);
         const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
@@ -267,11 +272,11 @@ export class Series {
     );
   }
 
-  /** The session for a query. Throws if the series is closed or too many queries wait. */
-  #askable(): SeriesSession {
-    const session = this.#sessions.free;
-    session.loop.checkAskable();
-    return session;
+  /** The loop for a query. Throws if the series is closed or too many queries wait. */
+  #askable(): CommitLoop {
+    const loop = this.#loops.free;
+    loop.checkAskable();
+    return loop;
   }
 
   /** A query changes nothing, even if its answer is lost. */
@@ -286,4 +291,30 @@ export class Series {
 
 function isSeries(value: unknown): boolean {
   return value instanceof Series;
+}
+
+/** The window of one of several series: its runs, which do not change while the other parts are awaited. */
+interface WindowPart {
+  runs: readonly Run[];
+  fromMs: number;
+  toMs: number;
+  degradedBy: Degraded | undefined;
+}
+
+function partOf(view: WindowView, fromMs: number, toMs: number, { closed }: StatsQuery): WindowPart {
+  const runs: Run[] = [];
+  view.collect({ add: (run) => void runs.push(run) }, fromMs, toMs, closed);
+  return { runs, fromMs, toMs, degradedBy: view.degradedBy(fromMs) };
+}
+
+/** The statistics of all parts together, in their order. The edges are those of the window that ends last. */
+function mergedStats(parts: readonly WindowPart[], query: StatsQuery, nan: NanPolicy): WindowStats {
+  const fold = new Fold();
+  let last = parts[0]!;
+  for (const part of parts) {
+    for (const run of part.runs) fold.add(run);
+    if (part.toMs > last.toMs) last = part;
+  }
+  const degradedBy = parts.find((part) => part.degradedBy)?.degradedBy;
+  return statsOf(fold, query, nan, last.fromMs, last.toMs, degradedBy);
 }

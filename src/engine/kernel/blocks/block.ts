@@ -13,7 +13,6 @@ import type { BlockCodec, BlockDecoder, BlockHead, BlockParts, EncodedValues, Ou
 import { checkLength, damaged, writeHead } from "./head.ts";
 import { writeLeast } from "./js/decode.ts";
 import { decodeSamples, groupsOf, writePlaces } from "./js/ladder.ts";
-import { Slab } from "./slab.ts";
 import { writeTotals } from "./totals.ts";
 
 /** Encodes 1 to 1024 events. `kernel` gives the header its statistics. The parts follow each other in one buffer. */
@@ -110,6 +109,36 @@ export function decodeValues(codec: BlockDecoder, head: BlockHead, parts: SomePa
   if (order) checkLength("order", order, head.orderBytes);
   if (head.form === FORM.raw) new Uint8Array(out.buffer, out.byteOffset, out.byteLength).set(body);
   else if (!codec.decode(head, bytes, body, order, out)) throw damaged("its values do not fit their length");
+}
+
+type SmallColumn = Float32Array | Float64Array | Uint32Array;
+
+/** Values of one memory. */
+const SLAB_VALUES = 4096;
+
+/**
+ * Small arrays that share a memory. An array with a memory of its own costs more than the few values that are written to it, and a
+ * query makes thousands. A memory lives as long as one of its arrays.
+ */
+class Slab<T extends SmallColumn> {
+  readonly #make: (count: number) => T;
+  #memory: T | undefined;
+  #used = 0;
+
+  constructor(make: (count: number) => T) {
+    this.#make = make;
+  }
+
+  /** An array with any content. */
+  take(count: number): T {
+    if (!this.#memory || this.#used + count > this.#memory.length) {
+      this.#memory = this.#make(Math.max(count, SLAB_VALUES));
+      this.#used = 0;
+    }
+    const from = this.#used;
+    this.#used += count;
+    return this.#memory.subarray(from, this.#used) as T;
+  }
 }
 
 /** Samples, and zeros after them. One memory for all calls, because an outline has many blocks. */

@@ -1,8 +1,7 @@
 import type { Wavelet } from "../../kernel/contract.ts";
 import { bitsOfKey } from "../../kernel/js/keys.ts";
 import { FreeSpace } from "./free-space.ts";
-import type { Positions } from "./positions.ts";
-import { ValuesCopy } from "./values-copy.ts";
+import type { Positions, ValuesVisitor } from "./positions.ts";
 
 /** Sizes of pieces are 256 times a power of 4, up to 2^20. */
 const MIN_PIECE = 256;
@@ -235,4 +234,23 @@ function sizeUpTo(limit: number): number {
   let size = MIN_PIECE;
   while (size * GROWTH <= limit) size *= GROWTH;
   return size;
+}
+
+/** Up to this many values, a loop is faster than `TypedArray.set`. */
+const MAX_LOOPED = 64;
+
+/** Copies values into the memory of wavelet matrices. */
+class ValuesCopy implements ValuesVisitor {
+  floats: Float32Array = new Float32Array(0);
+  at = 0;
+
+  follow({ buffer }: Uint32Array): void {
+    if (buffer !== this.floats.buffer) this.floats = new Float32Array(buffer);
+  }
+
+  addValues(values: Float32Array, begin: number, end: number): void {
+    if (end - begin > MAX_LOOPED) this.floats.set(values.subarray(begin, end), this.at);
+    else for (let i = begin; i < end; i++) this.floats[this.at + i - begin] = values[i]!;
+    this.at += end - begin;
+  }
 }
