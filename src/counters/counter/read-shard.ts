@@ -1,5 +1,7 @@
 import type { Store } from "../../store/contract.ts";
-import { isRow } from "./format/row-text.ts";
+import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "./format/bounds.ts";
+import { readValues } from "./format/field.ts";
+import { dimensionCounts } from "./format/layout.ts";
 import { type Page, page } from "./steps/page.ts";
 
 const FIELDS_PER_PAGE = 1000;
@@ -131,4 +133,32 @@ function put(counts: ShardCounts["counts"], generation: number, row: string, cou
   const rows = counts.get(generation);
   if (rows) rows.set(row, count);
   else counts.set(generation, new Map([[row, count]]));
+}
+
+const MINUTE_MS = 60_000;
+const known = new Map<string, { first: number; all: number }>();
+
+function countsOf(layout: string): { first: number; all: number } {
+  let counts = known.get(layout);
+  if (counts === undefined) {
+    counts = dimensionCounts(layout);
+    if (known.size > 1000) known.clear();
+    known.set(layout, counts);
+  }
+  return counts;
+}
+
+/** Whether a counter of this layout or of an older one can have written the row `<start>|<value>...`. */
+function isRow(row: string, layout: string): boolean {
+  const bar = row.indexOf("|");
+  const start = row.slice(0, bar);
+  if (bar < 1 || !/^-?\d{1,10}$/.test(start)) return false;
+  const startMs = Number(start) * MINUTE_MS;
+  if (startMs < MIN_START_MS || startMs > MAX_START_MS) return false;
+  // Only these three characters are escaped.
+  if (row.includes("%") && /%(?!25|7c|0a)/.test(row)) return false;
+  const values = readValues(row);
+  const { first, all } = countsOf(layout);
+  const longest = longestValue(values.length);
+  return values.length >= first && values.length <= all && values.every((value) => isStorable(value, longest));
 }

@@ -13,7 +13,6 @@ import { IdleMarks } from "./idle-marks.ts";
 import { withJsonCounts } from "./json-counts.ts";
 import { Leadership } from "./leadership.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
-import { Semaphore } from "./semaphore.ts";
 import { type DivergedState, type DrainResult, type LedgerState, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sql/sink.ts";
@@ -243,4 +242,26 @@ export class DrainService {
 
 function timedOut(cycleTimeoutMs: number, cause: unknown): OrielError {
   return new OrielError("DEADLINE", `the cycle did not end within ${cycleTimeoutMs} ms`, { cause, transient: true });
+}
+
+/** Runs at most this number of jobs at a time. Others wait in order. */
+class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  async run<Output>(job: () => Promise<Output>): Promise<Output> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await job();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
 }

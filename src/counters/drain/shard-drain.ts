@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/time.ts";
+import { readField, valuesText } from "../counter/format/field.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
 import { acknowledge } from "../counter/steps/acknowledge.ts";
@@ -10,8 +11,7 @@ import { sweep } from "../counter/steps/sweep.ts";
 import { isOfOtherShard } from "../counter/table.ts";
 import { isFedByOther, OTHER_COUNTER, OTHER_TABLE } from "./diagnosis.ts";
 import type { IdleMarks } from "./idle-marks.ts";
-import { rollUp } from "./roll-up.ts";
-import type { Sink } from "./sql/sink.ts";
+import type { DrainRow, Sink } from "./sql/sink.ts";
 
 const READS = 3;
 const SWEPT_AT_A_TIME = 1000;
@@ -212,4 +212,24 @@ function total(counts: ReadonlyMap<string, bigint> | undefined): bigint {
   let sum = 0n;
   for (const count of counts?.values() ?? []) sum += count;
   return sum;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Computes the rows of all buckets from the counts of the finest one. The rows of each bucket have the same total. */
+function rollUp({ shape, calendar }: ReadPlace, counts: ReadonlyMap<string, bigint>): DrainRow[] {
+  const rows = new Map<string, { row: Omit<DrainRow, "count">; count: bigint }>();
+  for (const [field, count] of counts) {
+    const { startMinute, values } = readField(field, shape.dimensions.length);
+    // A row without values of added dimensions equals one with empty values.
+    const text = valuesText(values);
+    for (const bucket of shape.buckets) {
+      const start = calendar.startOf(bucket, startMinute);
+      const key = `${bucket}|${start}${text}`;
+      const known = rows.get(key);
+      if (known) known.count += count;
+      else rows.set(key, { row: { bucket, startMs: start * MINUTE_MS, values }, count });
+    }
+  }
+  return [...rows.values()].map(({ row, count }) => ({ ...row, count }));
 }

@@ -3,13 +3,12 @@ import { endsWithRequest } from "../../../base/async/of-request.ts";
 import { OrielError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { Store } from "../../../store/contract.ts";
+import { packStrings } from "../../../store/message-pack.ts";
 import type { Agreement, Shaped } from "../agreement.ts";
 import { failoverTimes } from "../format/constants.ts";
 import { add } from "../steps/add.ts";
 import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
-import { inDoubt, unsent } from "./fates.ts";
-import { LOOK, newMark, placeOf } from "./mark.ts";
 import type { Pending } from "./pending.ts";
 import { type UnconfirmedBatch, UnconfirmedBatches } from "./unconfirmed-batches.ts";
 
@@ -247,3 +246,33 @@ export class Producer implements OneAtATime {
     this.#unconfirmed.clear();
   }
 }
+
+/** The error of a batch that was not sent because an earlier one failed. */
+function unsent(cause: unknown): OrielError {
+  return new OrielError("UNAVAILABLE", "these counts were not sent, because the counts before them failed", {
+    cause,
+    transient: true,
+  });
+}
+
+/** The batch was sent once already, too early. A late copy of it may still be counted, so its outcome is unknown. */
+function inDoubt(error: unknown): unknown {
+  if (!(error instanceof OrielError) || error.code === "LOST" || error.applied === "unknown") return error;
+  return new OrielError(error.code, error.message, { cause: error, transient: error.transient, applied: "unknown" });
+}
+
+/**
+ * A new mark: a field of a shard that belongs to one producer. Its value is the number of the producer's last batch.
+ */
+function newMark(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return `w:${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The value of a mark after the batch of this number. Before the first batch the field does not exist. */
+function placeOf(number: number): string {
+  return number === 0 ? "" : `${number}`;
+}
+
+/** Arguments of `add` that only read. No mark has this value, so the step counts nothing and returns the value. */
+const LOOK = { before: "?", after: "?", total: 0, rows: packStrings([]) };

@@ -1,5 +1,5 @@
 import { pause } from "../../../../base/async/timers.ts";
-import { argumentError } from "../../../../base/errors.ts";
+import { argumentError, OrielError } from "../../../../base/errors.ts";
 import type { CounterShape } from "../../../counter/table.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
@@ -8,7 +8,6 @@ import { namedSink } from "../named-sink.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
 import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
 import { transact } from "../transaction.ts";
-import { checkCharset } from "./mysql-charset.ts";
 import { MysqlColumns } from "./mysql-columns.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
@@ -139,4 +138,20 @@ async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions)
       await pause(pauseMs);
     }
   }
+}
+
+/**
+ * Throws ARGUMENT if names of tables and columns would reach the server changed: the driver sends statements in the
+ * connection's character set, with "?" for unsupported characters. Values are written in hexadecimal.
+ */
+async function checkCharset(session: MysqlSession, texts: readonly string[]): Promise<void> {
+  if (texts.every((text) => /^[\0-\x7f]*$/.test(text))) return;
+  const [row] = await session.rows("SELECT @@SESSION.character_set_client AS charset");
+  const charset = String(row?.charset);
+  if (!charset.startsWith("utf8"))
+    throw new OrielError(
+      "ARGUMENT",
+      `the character set of the connection is ${charset}, and a name of the table, the ledger or a column is not plain ` +
+        "ASCII; it must be utf8mb4, or all names must be plain ASCII",
+    );
 }
