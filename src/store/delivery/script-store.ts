@@ -1,13 +1,16 @@
 import { Aborts } from "../../base/async/aborts.ts";
 import { leaseClock } from "../../base/async/lease-clock.ts";
 import { endsWithRequest, lostAfterMs } from "../../base/async/of-request.ts";
-import { untilEnded } from "../../base/async/within.ts";
+import { pause } from "../../base/async/timers.ts";
+import { untilEnded, within } from "../../base/async/within.ts";
 import { argumentError, OrielError } from "../../base/errors.ts";
 import { Place } from "../../base/place.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { Health } from "../health/health.ts";
+import { isAnswer } from "../health/probe.ts";
+import { reasonOf, withLeaf } from "../health/reason.ts";
 import { emitOnce, subscriptionWarning, watchAppendOnly, watchEviction } from "../health/warnings.ts";
 import { WithoutStore } from "../health/without-store.ts";
 import { checkPrefix, keyOf } from "../keys.ts";
@@ -16,9 +19,9 @@ import { slotOf } from "../slot.ts";
 import { Aged } from "./aged.ts";
 import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
+import { CallTime } from "./call-time.ts";
 import type { ScriptClient } from "./client.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
-import { serverReady } from "./ready.ts";
 
 /** Options of every store on a server: prefix, deadline, bounds and warnings. */
 export interface ScriptStoreOptions {
@@ -195,4 +198,37 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
       return closed;
     },
   };
+}
+
+const PAUSE_MS = 20;
+
+/**
+ * Resolves when the server has answered a command. Rejects with UNAVAILABLE at once if waiting does not help, else if
+ * there was no answer within the time that a call has.
+ */
+async function serverReady(client: ScriptClient, deadlineMs: number, key: string): Promise<void> {
+  const time = new CallTime(client, deadlineMs);
+  for (;;) {
+    const ready = time.ready();
+    if (ready) {
+      if (time.isOver) throw unavailable(client.lastError, `; tried for ${time.triedMs} ms`);
+      const waited = await time.wait(ready);
+      if (waited.kind === "failed") throw unavailable(waited.error);
+      continue;
+    }
+    const asked = client.exists(key);
+    const outcome = await within(asked.reply, time.leftMs);
+    if (outcome.kind === "done") return;
+    asked.abandon?.();
+    const cause = outcome.kind === "failed" ? outcome.error : client.lastError;
+    if (isAnswer(cause) || reasonOf(cause)?.isFinal) throw unavailable(cause);
+    if (time.leftMs <= PAUSE_MS) throw unavailable(cause, `; tried for ${time.triedMs} ms`);
+    await pause(PAUSE_MS);
+  }
+}
+
+function unavailable(cause: unknown, tried = ""): OrielError {
+  const reason = reasonOf(cause);
+  const text = reason ? `${reason.text}${tried}` : withLeaf("Redis gives no answer", cause);
+  return new OrielError("UNAVAILABLE", text, { cause, transient: reason?.isTransient ?? true, applied: "no" });
 }

@@ -1,10 +1,9 @@
 import { type Deferred, deferred } from "../../base/async/deferred.ts";
-import type { Script } from "../contract.ts";
+import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
 import { Loads } from "../delivery/loads.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
-import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
 import { NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
@@ -256,4 +255,36 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       for (const lose of [...unanswered]) lose(new Error(STORE_CLOSED));
     },
   };
+}
+
+/** Converts an argument for node-redis: numbers to decimal text, bytes to the class that the client accepts. */
+function bytesOf(part: Argument): string | Buffer {
+  if (typeof part === "string" || part instanceof Buffer) return part;
+  return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+}
+
+/**
+ * Lets node-redis write a command only once. The client reads a command's first part when it writes the command, in a
+ * later turn. A second write is refused, whatever caused it. Reads before `send` returns are for the client's tracing.
+ */
+function writtenOnce<Answer>(
+  parts: readonly (string | Buffer)[],
+  onWritten: () => void,
+  send: (command: (string | Buffer)[]) => Answer,
+): Answer {
+  const command = [...parts];
+  let isSent = false;
+  let isWritten = false;
+  Object.defineProperty(command, 0, {
+    get() {
+      if (!isSent) return parts[0];
+      if (isWritten) throw new Error("the command was written before");
+      isWritten = true;
+      onWritten();
+      return parts[0];
+    },
+  });
+  const answer = send(command);
+  isSent = true;
+  return answer;
 }

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip } from "node:zlib";
 import { expect, test } from "vitest";
-import { MAX_ANSWER_BYTES } from "../../../src/store/http/http-text.ts";
+import { MAX_ANSWER_BYTES } from "../../../src/store/http/http-request.ts";
 import { startChild } from "../../harness/child.ts";
 
 /** The memory that an answer may take while it is read. */
