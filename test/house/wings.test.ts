@@ -11,10 +11,7 @@ const DATA = ["kernels.simd.wasm", "kernels.simd.wasm?module", "runs.simd.wasm"]
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",
   ...Object.fromEntries(
-    ["chart", "charts", "distribution", "heat-cells"].map((name) => [
-      `src/operate/dashboard/page/series/${name}.ts`,
-      "uplot",
-    ]),
+    ["chart", "charts", "distribution"].map((name) => [`src/operate/dashboard/page/series/${name}.ts`, "uplot"]),
   ),
   "src/operate/dashboard/page/history/lines-chart.ts": "uplot",
   ...Object.fromEntries(

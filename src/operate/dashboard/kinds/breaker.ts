@@ -2,8 +2,10 @@ import { Breaker } from "../../../limits/breaker/breaker.ts";
 import { circuitKeyOf, flush } from "../../../limits/breaker/flush.ts";
 import type { FlushReply } from "../../../limits/breaker/flush-format.ts";
 import { type BreakerOptions, breakerSettings } from "../../../limits/breaker/options.ts";
-import { openingsOf } from "../history/openings.ts";
-import type { BreakerPart } from "../parts.ts";
+import { openingsKey } from "../../history/names.ts";
+import { objectsIn } from "../../history/read-outcomes.ts";
+import { lines } from "../../history/steps/lines.ts";
+import type { BreakerOpening, BreakerPart } from "../parts.ts";
 import type { Listed, Scope } from "../scope.ts";
 import type { DashboardKind } from "./kind.ts";
 
@@ -53,4 +55,21 @@ function breakerOf(scope: Scope, structure: Listed): Breaker {
 /** The settings of the registry are foreign JSON, which the breaker checks. */
 function optionsOf({ name, settings }: Listed): BreakerOptions {
   return { ...settings, name } as BreakerOptions;
+}
+
+const MAX_SHOWN = 100;
+const CAUSES = ["calls", "probe", "order"];
+
+/** The openings of a circuit, the latest first. */
+async function openingsOf({ store }: Scope, { name }: Listed): Promise<BreakerOpening[]> {
+  const { list } = await store.run(lines, openingsKey(store, name), { line: "", isWanted: true });
+  const found = new Map<number, BreakerOpening>();
+  for (const each of objectsIn(list)) {
+    const { atMs, cause, calls, failures, slow } = each as unknown as BreakerOpening;
+    const areNumbers = [atMs, calls, failures, slow].every((value) => typeof value === "number");
+    // A process that missed the half-open state does not know that a probe failed.
+    if (areNumbers && CAUSES.includes(cause) && found.get(atMs)?.cause !== "probe")
+      found.set(atMs, { atMs, cause, calls, failures, slow });
+  }
+  return [...found.values()].sort((a, b) => b.atMs - a.atMs).slice(0, MAX_SHOWN);
 }

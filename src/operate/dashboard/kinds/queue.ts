@@ -1,10 +1,14 @@
 import { argumentError, OrielError, wholeNumber } from "../../../base/errors.ts";
+import { Series } from "../../../engine/series/series.ts";
 import { DelayQueue } from "../../../queue/delay-queue.ts";
 import type { QueuedMessage } from "../../../queue/message.ts";
-import { timingOf } from "../history/timings.ts";
-import type { QueueMessage, QueueState } from "../parts.ts";
-import { payloadText } from "../payload.ts";
+import { TIMINGS, type Timing, timingSeries } from "../../history/names.ts";
+import { MAX_SPAN_MS } from "../history/window.ts";
+import type { PayloadText, QueueMessage, QueueState } from "../parts.ts";
+import type { SeriesView } from "../protocol.ts";
 import type { Listed, Scope } from "../scope.ts";
+import { viewOf } from "../series/view.ts";
+import { windowOf } from "../series/window.ts";
 import type { DashboardKind } from "./kind.ts";
 
 const MAX_LISTED = 1000;
@@ -92,4 +96,50 @@ async function messageOf(message: QueuedMessage, { settings, ids }: Scope): Prom
   // The text of an error may quote the payload.
   if (settings.masksIds) return { ...names, ...times, error: lastError === undefined ? null : "…", payload: null };
   return { ...names, ...times, error: lastError ?? null, payload: payloadText(message) };
+}
+
+/** One timing of a queue's messages over a window, in ms: exact percentiles, rate and heat map. Throws ARGUMENT. */
+async function timingOf(scope: Scope, structure: Listed, query: URLSearchParams): Promise<SeriesView> {
+  const timing = query.get("timing") ?? "lateness";
+  if (!TIMINGS.includes(timing as Timing)) throw argumentError("timing", timing, `one of ${TIMINGS.join(", ")}`);
+  const name = timingSeries(structure.name, timing as Timing);
+  const series = scope.opened(
+    { ...structure, id: `${structure.id} ${timing}` },
+    () => new Series(scope.store, name, { retention: MAX_SPAN_MS, nan: "ignore" }),
+    (each) => each.close(),
+  );
+  return viewOf(series, await windowOf(series, MAX_SPAN_MS, query));
+}
+
+/** Of a payload that is shown. */
+const MAX_CHARACTERS = 2000;
+const MAX_BYTES = 512;
+/** Control characters that no text has. */
+const NO_TEXT = /[^\P{Cc}\t\n\r]/u;
+
+/** A message's payload for people: JSON with line breaks, text, or the bytes in hexadecimal. */
+function payloadText({ payload, corrupt }: QueuedMessage): PayloadText {
+  if (corrupt) return { form: "corrupt", ...cut(`${corrupt.why}; base64: ${corrupt.base64}`) };
+  if (typeof payload === "string") return { form: "text", ...cut(payload) };
+  if (!(payload instanceof Uint8Array)) return { form: "json", ...cut(JSON.stringify(payload, null, 2)) };
+  const text = textOf(payload);
+  if (text !== undefined) return { form: "text", ...cut(text) };
+  const shown = [...payload.subarray(0, MAX_BYTES)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return { form: "hex", text: shown.join(" "), isCut: payload.length > MAX_BYTES };
+}
+
+/** The bytes as UTF-8, or undefined if they are none or hold control characters. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return NO_TEXT.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never between the halves of a character. */
+function cut(text: string): { text: string; isCut: boolean } {
+  if (text.length <= MAX_CHARACTERS) return { text, isCut: false };
+  return { text: text.slice(0, MAX_CHARACTERS).replace(/[\ud800-\udbff]$/, ""), isCut: true };
 }

@@ -1,4 +1,4 @@
-import type { QueueMessage, QueueState } from "../../parts.ts";
+import type { PayloadText, QueueMessage, QueueState } from "../../parts.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
 import { age, when, whole } from "../format.ts";
@@ -7,7 +7,6 @@ import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { Facts } from "../parts/facts.ts";
 import { LivePart, type Refreshed } from "../parts/live-part.ts";
-import { payloadCell } from "../parts/payload.ts";
 import { quoted } from "../parts/quoted.ts";
 import { RowsTable, type TableColumn } from "../parts/rows-table.ts";
 import { SaveLinks } from "../parts/save-links.ts";
@@ -213,4 +212,28 @@ function showRows(
   table.element.hidden = messages.length === 0;
   none.hidden = messages.length > 0;
   setText(none, text);
+}
+
+const LINE_CHARACTERS = 80;
+
+/** A payload on one line, which opens to the whole text. */
+function payloadCell(payload: PayloadText | null): HTMLElement {
+  if (!payload) return h("span", { class: "hint" }, "hidden");
+  const { form, text, isCut } = payload;
+  const line = text.replace(/\s+/g, " ");
+  const isLong = line.length > LINE_CHARACTERS || isCut || (form === "text" && text.includes("\n"));
+  const shown = h(
+    "code",
+    { class: "payload" },
+    line.slice(0, LINE_CHARACTERS) + (line.length > LINE_CHARACTERS ? "…" : ""),
+  );
+  const tag = h("span", { class: `form ${form}` }, form);
+  if (!isLong) return h("span", {}, tag, shown);
+  return h(
+    "details",
+    {},
+    h("summary", {}, tag, shown),
+    h("pre", { tabindex: "0" }, isCut ? `${text}…` : text),
+    isCut && h("p", { class: "hint" }, "The rest is not shown."),
+  );
 }

@@ -1,10 +1,8 @@
 import type { AuditEntry, StructureEntry } from "../../protocol.ts";
-import { confirmed } from "../confirm.ts";
 import { h, setText } from "../dom.ts";
-import { when } from "../format.ts";
+import { counted, when } from "../format.ts";
 import { act, ask, type PageOverview } from "../server.ts";
-import { actionWords, doneText } from "./action-texts.ts";
-import { escaped } from "./quoted.ts";
+import { escaped, quoted } from "./quoted.ts";
 
 const SHOWN = 50;
 /** The list cuts longer names, and ends them with "…". */
@@ -100,4 +98,62 @@ function lineOf(entry: AuditEntry): HTMLElement {
     by !== null && h("span", {}, " by ", h("bdi", {}, by)),
     outcome !== undefined && h("span", { class: outcome === "failed" ? "bad" : "hint" }, ` – ${outcome}`),
   );
+}
+
+/** Asks before an action. Resolves to whether the operator agreed. Escape means no. */
+function confirmed(question: string, yes: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isAgreed = false;
+    const end = (agreed: boolean) => {
+      isAgreed = agreed;
+      dialog.close();
+    };
+    const dialog = h(
+      "dialog",
+      { "aria-labelledby": "confirm-text" },
+      h("p", { id: "confirm-text" }, question),
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", { type: "button", autofocus: true, click: () => end(false) }, "Cancel"),
+        h("button", { type: "button", class: "danger", click: () => end(true) }, yes),
+      ),
+    );
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(isAgreed);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A sentence for each action that was done. The server names its effect. */
+const DONE: Record<string, (changed: string) => string> = {
+  redrive: (id) => `The dead message ${quoted(id)} is due now.`,
+  redriveAll: (changed) => {
+    const count = Number.parseInt(changed, 10);
+    return `${counted(count, "dead message")} ${count === 1 ? "is" : "are"} due now.`;
+  },
+  cancel: (id) => `The message ${quoted(id)} was removed.`,
+  pause: () => "The queue is paused. Workers claim no message.",
+  resume: () => "The queue goes on. Workers claim messages again.",
+  reset: (id) => `The counts, block and reservations of ${quoted(id)} were deleted.`,
+  block: (id) => `Every call of ${quoted(id)} is denied.`,
+  open: () => "The circuit is open for one cooldown.",
+  close: () => "The circuit is closed, with an empty window.",
+  release: (hold) => `The lock was released. It was ${hold}.`,
+  rebase: (changed) => `The shards continue from their table: ${changed}.`,
+};
+
+/** `target` is what the operator chose, `changed` what the server says. */
+function doneText(action: string, target: string, changed: string): string {
+  const text = DONE[action];
+  const named = ["redrive", "cancel", "reset", "block"].includes(action) ? target : changed;
+  return text ? text(named) : `The action ${action} was done: ${quoted(changed)}.`;
+}
+
+/** "redriveAll" as "redrive all". */
+function actionWords({ action }: Pick<AuditEntry, "action">): string {
+  return action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
