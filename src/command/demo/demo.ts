@@ -1,14 +1,15 @@
 import { argumentError } from "../../base/errors.ts";
-import { kernel, Series, type WindowStats } from "../../entries/index.ts";
+import { kernel, Series, type WatchedStore, type WindowStats } from "../../entries/index.ts";
+import { dashboard } from "../../entries/structures/dashboard.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
+import { isTaken, type Listening, listen } from "../dashboard/listen.ts";
 import { stopAtSignals } from "../live/screen.ts";
 import { Output } from "../output.ts";
 import type { Streams } from "../streams.ts";
 import { colorsFor } from "../terminal.ts";
 import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
-import { serveBoard } from "./demo-dashboard.ts";
 import { startServer } from "./demo-server.ts";
 import { demoSummary } from "./demo-summary.ts";
 import { Traffic } from "./demo-traffic.ts";
@@ -169,4 +170,20 @@ function numberOf(option: string, text: string, min: number, max: number): numbe
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(number >= min && number <= max)) throw argumentError(option, text, `a whole number from ${min} to ${max}`);
   return number;
+}
+
+const HOST = "127.0.0.1";
+const USUAL_PORT = 4680;
+
+/** Serves the dashboard of a store on loopback: at the port of `oriel dashboard`, or at a free one if that is taken. */
+async function serveBoard(
+  store: WatchedStore,
+  onError: (error: unknown) => void,
+): Promise<Pick<Listening, "close"> & { address: string }> {
+  const board = dashboard(store);
+  const { port, close } = await listen(board, USUAL_PORT, HOST, onError).catch((error: unknown) => {
+    if (!isTaken(error)) throw error;
+    return listen(board, 0, HOST, onError);
+  });
+  return { address: `http://${HOST}:${port}/`, close };
 }

@@ -3,8 +3,8 @@ import { type PercentileMethod, Series, type Store } from "../../entries/index.t
 import { quoted } from "../formats/outcome.ts";
 import type { Reading } from "../formats/reading.ts";
 import type { Row } from "../row.ts";
+import { oneLine } from "../text/safe-text.ts";
 import type { ReplayOptions } from "./options.ts";
-import { SkippedKeys } from "./skipped-keys.ts";
 
 /** Maximum open series, and maximum events that wait to be recorded. */
 const MAX_KEYS = 10_000;
@@ -216,4 +216,40 @@ function rangeMs(atMs: readonly number[]): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const MAX_SHOWN = 5;
+
+/** Keys whose series failed, such as one with foreign bytes, and the number of their events that were not recorded. */
+class SkippedKeys {
+  readonly #reasons = new Map<string, string>();
+  #eventCount = 0;
+
+  addKey(key: string, reason: string): void {
+    this.#reasons.set(key, reason);
+  }
+
+  add(eventCount: number): void {
+    this.#eventCount += eventCount;
+  }
+
+  get count(): number {
+    return this.#reasons.size;
+  }
+
+  /** One line for each of the first keys, then the number of others. Empty without any. */
+  text(): string {
+    const lines = [...this.#reasons]
+      .slice(0, MAX_SHOWN)
+      .map(([key, reason]) => `oriel: the key ${quoted(key)} is skipped: ${oneLine(reason)}\n`);
+    const more = this.count - lines.length;
+    return lines.join("") + (more > 0 ? `oriel: and ${more} more ${more === 1 ? "key" : "keys"}\n` : "");
+  }
+
+  /** For the summary. Empty without any. */
+  summary(): string[] {
+    if (this.count === 0) return [];
+    const [events, keys] = [this.#eventCount === 1 ? "event" : "events", this.count === 1 ? "key" : "keys"];
+    return [`${this.#eventCount} ${events} of ${this.count} skipped ${keys}`];
+  }
 }

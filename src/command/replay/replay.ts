@@ -1,4 +1,6 @@
+import { clearLine, cursorTo } from "node:readline";
 import type { WriteStream } from "node:tty";
+import { Presets, SingleBar } from "cli-progress";
 import { openStore } from "../config/open-store.ts";
 import { OutcomeReader } from "../formats/outcome-reader.ts";
 import type { Choice } from "../formats/reading.ts";
@@ -11,7 +13,6 @@ import { colorsFor, widthOf } from "../terminal.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { BadLines } from "./bad-lines.ts";
 import type { ReplayOptions } from "./options.ts";
-import { Progress } from "./progress.ts";
 import { Recorder } from "./recorder.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { JsonWriter, TableWriter } from "./row-writers.ts";
@@ -82,4 +83,33 @@ function choiceText(options: ReplayOptions, choice: Choice | undefined): string 
   const guessed = [...guesses, ...(valueGuess === undefined ? [] : [`${valueGuess} (--value takes another)`]), ...unit];
   const why = guessed.length === 0 ? "" : `; guessed: ${guessed.join("; ")}`;
   return `oriel: read as ${form}: time ${oneLine(`${time}, value ${value}${why}`)}\n`;
+}
+
+/** A bar of the bytes read, on a terminal only. `hide` clears its line before rows go to the same terminal. */
+class Progress {
+  readonly #stream: WriteStream;
+  readonly #bar: SingleBar;
+
+  constructor(stream: WriteStream, sizeBytes: number) {
+    this.#stream = stream;
+    const format = "{bar} {percentage}%  {value}/{total} bytes  {eta_formatted} left";
+    this.#bar = new SingleBar(
+      { stream, format, clearOnComplete: true, hideCursor: true, fps: 8 },
+      Presets.shades_classic,
+    );
+    this.#bar.start(sizeBytes, 0);
+  }
+
+  update(bytesRead: number): void {
+    this.#bar.update(bytesRead);
+  }
+
+  hide(): void {
+    cursorTo(this.#stream, 0);
+    clearLine(this.#stream, 0);
+  }
+
+  stop(): void {
+    this.#bar.stop();
+  }
 }

@@ -5,7 +5,6 @@ import { type Column, cut, tableLines } from "../columns.ts";
 import { roughText } from "../durations.ts";
 import { healthLine } from "./health-line.ts";
 import { MAX_RATES, type Row } from "./rows.ts";
-import { sparkText } from "./spark.ts";
 import { placeOf, type TopState } from "./state.ts";
 
 /** Lines above and below the rows: the head, the store, the names of the columns, and the foot. */
@@ -107,4 +106,14 @@ function trendOf(rows: readonly Row[], colors: Colors): Column {
 function shortText(value: number): string {
   if (Math.abs(value) >= 1000 || value === 0) return numberText(Math.round(value));
   return numberText(Number(value.toPrecision(3)));
+}
+
+const BARS = "▁▂▃▄▅▆▇█";
+
+/** Numbers as bars from 0 to the largest one, the latest at the right, in at most `width` columns. */
+function sparkText(values: readonly number[], width: number): string {
+  const shown = values.slice(-width);
+  const largest = Math.max(0, ...shown);
+  const barOf = (value: number) => BARS[largest > 0 ? Math.round((value / largest) * (BARS.length - 1)) : 0];
+  return shown.map(barOf).join("");
 }

@@ -10,15 +10,17 @@ import type { ServerTyped } from "../../config/server-typed.ts";
 import { Output } from "../../output.ts";
 import { typedDuration } from "../../replay/options.ts";
 import type { Streams } from "../../streams.ts";
-import { colorsFor } from "../../terminal.ts";
+import { colorsFor, widthOf } from "../../terminal.ts";
+import { jsonLine } from "../../text/json-line.ts";
 import { oneLine } from "../../text/safe-text.ts";
-import { cut } from "../columns.ts";
+import { cut, tableLines } from "../columns.ts";
 import { kindOf } from "../find.ts";
 import { matcherOf } from "../glob.ts";
+import { EMPTY } from "../ls.ts";
 import { readingLines } from "../reading-lines.ts";
 import { Screen, stopAtSignals } from "../screen.ts";
-import { frameLines, pageOf, pageRowsOf } from "./frame.ts";
-import { printOnce } from "./once.ts";
+import { columnsOf, frameLines, pageOf, pageRowsOf } from "./frame.ts";
+import { healthLine } from "./health-line.ts";
 import { type Row, Rows } from "./rows.ts";
 import { afterKey, FIRST_STATE, isByNumber, type Key, ordered, type TopState } from "./state.ts";
 
@@ -214,4 +216,28 @@ class Top {
     };
     return frameLines(this.#ordered(), this.#state, this.#screen, about, this.#colors);
   }
+}
+
+/** Prints the health of the store and all structures. Resolves to 0, or to 1 if a structure could not be read. */
+async function printOnce(rows: Rows, health: StoreHealth, isJson: boolean, { stdout }: Streams): Promise<number> {
+  await rows.read(rows.all);
+  const output = new Output(stdout);
+  const all = ordered(rows.all, FIRST_STATE);
+  const colors = colorsFor(stdout);
+  if (isJson) await output.write([{ health }, ...all.map(jsonOf)].map(jsonLine).join(""));
+  else {
+    const width = widthOf(stdout);
+    await output.write(`${healthLine(health, width ?? Number.POSITIVE_INFINITY, colors)}\n`);
+    const [head = "", ...lines] = tableLines(columnsOf(all, rows.registry.nowMs, colors), width);
+    const table = [colors.bold(head), ...lines].map((line) => `${line}\n`).join("");
+    await output.write(all.length === 0 ? EMPTY : table);
+  }
+  return all.some(({ failure }) => failure !== undefined) ? 1 : 0;
+}
+
+function jsonOf({ kind, name, structure, overview, failure }: Row): Record<string, unknown> {
+  const { rate = null, p99 = null, denied = null, lagMs = null, state = null, isBad = false } = overview ?? {};
+  const { processes, seenMs, conflict } = structure;
+  const others = { ...(conflict && { conflict }), ...(failure !== undefined && { failure }) };
+  return { kind, name, rate, p99, denied, lagMs, state, isBad, processes, seenMs, ...others };
 }

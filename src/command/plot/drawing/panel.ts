@@ -1,12 +1,12 @@
+import { instantText } from "../../row.ts";
 import { type CountAxis, countAxis } from "../axes/count-axis.ts";
-import { fittingText, textWidthPx } from "../axes/text-width.ts";
+import { fittingText, textWidthPx, wrappedLines } from "../axes/text-width.ts";
 import { timeAxis } from "../axes/time-axis.ts";
-import type { Unit } from "../axes/units.ts";
+import { formatValue, type Unit } from "../axes/units.ts";
 import { type ScaleChoice, type ValueAxis, valueAxis } from "../axes/value-axis.ts";
 import type { KeyPoints } from "../plot-points.ts";
 import { drawCounts } from "./count-chart.ts";
 import type { PlotLine } from "./plot-lines.ts";
-import { drawReadouts } from "./readouts.ts";
 import { type ChartFrame, drawValues, px } from "./value-chart.ts";
 import { safe, xmlText } from "./xml.ts";
 
@@ -114,4 +114,35 @@ function heading(key: string | null, isLog: boolean, { widthPx, textPx, valueNam
   const left = textWidthPx(name, textPx, true) + 12;
   const rest = fittingText(axis, widthPx - left, textPx * 0.9);
   return `<text class="key" x="0" y="${y}" font-size="${textPx}">${xmlText(name, 200)}</text><text class="quiet" x="${px(left)}" y="${y}" font-size="${px(textPx * 0.9)}">${xmlText(rest, 200)}</text>`;
+}
+
+/**
+ * For each window an area that shows its numbers above the panel while the pointer is on it, and a line at its end. It
+ * reaches half way to its neighbours.
+ */
+function drawReadouts(
+  { rows }: KeyPoints,
+  { lines, unit }: { readonly lines: readonly PlotLine[]; readonly unit: Unit },
+  frame: ChartFrame,
+  textTopPx: number,
+  lineCount: number,
+): string {
+  const size = frame.textPx * 0.9;
+  const xs = rows.map(({ endMs }) => frame.time.xOf(endMs));
+  const windows = rows.map((row, i) => {
+    const x = xs[i] as number;
+    const left = i === 0 ? frame.leftPx : ((xs[i - 1] as number) + x) / 2;
+    const right = i === rows.length - 1 ? frame.rightPx : (x + (xs[i + 1] as number)) / 2;
+    const numbers = lines.map(({ name, pick }) => `${name} ${formatValue(pick(row), unit, 4)}`);
+    const texts = wrappedLines([instantText(row.endMs), `events ${row.count}`, ...numbers], frame.rightPx, size)
+      .slice(0, lineCount)
+      .map((text, n) => {
+        const y = textTopPx + (n + 1) * size * 1.3;
+        return `<text x="0" y="${px(y)}" font-size="${px(size)}">${xmlText(text, 200)}</text>`;
+      });
+    const rect = `<rect x="${px(left)}" y="${px(frame.topPx)}" width="${px(Math.max(0.5, right - left))}" height="${px(frame.bottomPx - frame.topPx)}"/>`;
+    const mark = `<path class="axis" d="M${px(x)},${px(frame.topPx)}V${px(frame.bottomPx)}"/>`;
+    return `<g class="window">${rect}<g>${mark}${texts.join("")}</g></g>`;
+  });
+  return windows.join("\n");
 }
