@@ -60,6 +60,28 @@ describe.each([
     await expectExact(flow, all);
   });
 
+  test("drainOnce drains the counts acknowledged before it, also while a cycle is running", async () => {
+    const flow = counters();
+    const add = (count: number) => flow.add({ site: "S1", lane: "1" }, { count, at: new Date(opened.clock.nowMs) });
+    let later: Promise<bigint[]> | undefined;
+    const meanwhile: Sink = {
+      ...sink,
+      async apply(...args) {
+        if (!later) {
+          await add(7); // to the shard that the running cycle is about to finish
+          later = Promise.all([1, 2].map(async () => (await service.drainOnce()).events));
+        }
+        return sink.apply(...args);
+      },
+    };
+    const service = new DrainService({ counters: flow, sink: meanwhile });
+    await add(5);
+    expect(await service.drainOnce()).toMatchObject({ events: 5n });
+    expect(await later).toEqual([7n, 7n]); // both callers share the next cycle
+    const { rows } = await sink.read(flow.shape, { bucket: "day" });
+    expect(sumOf(rows)).toBe(12n);
+  });
+
   test(`deaths at any step, lost answers and two drains at once change no total (seed ${seed})`, async () => {
     const flow = counters();
     const diverged: unknown[] = [];

@@ -42,6 +42,8 @@ export class DrainService {
   readonly #waiting = new Map<number, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #cycle: Promise<CycleReport> | undefined;
+  /** The cycle after the running one, if a caller waits for it. */
+  #next: Promise<CycleReport> | undefined;
   #beganAtMs = 0;
 
   /** Throws ARGUMENT for a wrong option. Sends nothing yet. */
@@ -97,19 +99,29 @@ export class DrainService {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    await this.#cycle?.catch(() => {});
+    await (this.#next ?? this.#cycle)?.catch(() => {});
     await this.#leadership.resign();
   }
 
   /**
-   * Runs one cycle now, or waits for the running one. Rejects if the cycle could not start, and with UNAVAILABLE if
-   * another process holds the lock.
+   * Runs one cycle now, or after the running one, so that counts acknowledged before this call are drained. Rejects if the cycle
+   * could not start, and with UNAVAILABLE if another process holds the lock.
    */
   drainOnce(): Promise<CycleReport> {
-    return this.#at.runOuter("drainOnce", () => this.#once());
+    return this.#at.runOuter("drainOnce", () => {
+      if (!this.#cycle) return this.#run();
+      // The running cycle may have passed the shard of a count that was added just now.
+      this.#next ??= this.#cycle
+        .catch(() => {})
+        .then(() => {
+          this.#next = undefined;
+          return this.#run();
+        });
+      return this.#next;
+    });
   }
 
-  #once(): Promise<CycleReport> {
+  #run(): Promise<CycleReport> {
     this.#cycle ??= this.#leadOnce().finally(() => {
       this.#cycle = undefined;
     });
@@ -120,7 +132,7 @@ export class DrainService {
     if (!(await this.#leadership.leads()))
       throw new OrielError("UNAVAILABLE", "another process drains", { transient: true });
     try {
-      return await this.#run();
+      return await this.#drain();
     } finally {
       if (this.#timer === undefined) await this.#leadership.resign();
     }
@@ -132,14 +144,14 @@ export class DrainService {
       return;
     }
     try {
-      if (await this.#leadership.leads()) await this.#once();
+      if (await this.#leadership.leads()) await this.#run();
       this.#states.failCycle(undefined);
     } catch (error) {
       this.#states.failCycle(this.#at.outer("drain", error));
     }
   }
 
-  async #run(): Promise<CycleReport> {
+  async #drain(): Promise<CycleReport> {
     this.#beganAtMs = this.#now();
     const { cycleTimeoutMs } = this.#settings;
     const late = AbortSignal.timeout(cycleTimeoutMs);
