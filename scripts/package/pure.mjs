@@ -52,8 +52,8 @@ const isPlainClass = ({ body }) =>
 
 /**
  * A plug-in that marks what a module makes when it is loaded as droppable: `const x = make()` becomes
- * `const x = /* @__PURE__ *\/ make()`, with a function around it where that does not suffice. It is true for all modules but the entries. A file of dist holds many modules, so a
- * bundler that could not drop a line would keep all that the line mentions.
+ * `const x = /* @__PURE__ *\/ make()`, with a function around it where that does not suffice. `isPure` chooses the modules. A file of
+ * dist holds many, so a bundler that could not drop a line would keep all that the line mentions.
  */
 export const pureConstants = (isPure) => ({
   name: "pure constants",

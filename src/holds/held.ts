@@ -55,7 +55,7 @@ export class HeldLock<Fence extends number | null = number> {
   /** Made on first use, because few holders use it. */
   #abort: AbortController | undefined;
   #lostBecause: OrielError | undefined;
-  /** Of the last renewal, if it failed. */
+  /** Of the last extension, if it failed. */
   #renewalError: OrielError | undefined;
   #provenUntilMs: number;
   #renewAtMs = Number.POSITIVE_INFINITY;
@@ -110,7 +110,11 @@ export class HeldLock<Fence extends number | null = number> {
       const leaseMs = leaseMsOf("lease", lease);
       if (this.leftMs === 0) return false;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
-      const isHeld = await this.#source.extend(leaseMs);
+      const isHeld = await this.#source.extend(leaseMs).catch((error: OrielError) => {
+        this.#renewalError = error;
+        throw error;
+      });
+      this.#renewalError = undefined;
       this.#checkLease();
       if (this.#state !== "held") return false;
       if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
@@ -190,14 +194,12 @@ export class HeldLock<Fence extends number | null = number> {
     const { leaseMs } = this.#source;
     this.#renewAtMs = Number.POSITIVE_INFINITY;
     const startMs = this.#now();
-    this.#renewalError = await this.extend(leaseMs).then(
-      () => undefined,
-      (error: OrielError) => error,
+    const parts = await this.extend(leaseMs).then(
+      () => RENEWALS_PER_LEASE,
+      () => RETRIES_PER_LEASE,
     );
     if (!this.#isWatched) return;
-    this.#renewAtMs = this.#renewalError
-      ? this.#now() + leaseMs / RETRIES_PER_LEASE
-      : startMs + leaseMs / RENEWALS_PER_LEASE;
+    this.#renewAtMs = (parts === RENEWALS_PER_LEASE ? startMs : this.#now()) + leaseMs / parts;
     this.#arm();
   }
 }

@@ -91,6 +91,18 @@ describe.each([
     expect(await last).toMatchObject({ allowed: true });
   });
 
+  test("get the permit that was taken for them, although their queue is damaged meanwhile", async ({ skip }) => {
+    const { raw } = opened;
+    if (!raw) return skip("a memory store has no foreign bytes");
+    const [own] = limiters as [Limiter];
+    const { permit } = await own.take("id");
+    const waits = own.acquire("id", { wait: "1h" });
+    await waiting(1);
+    await raw.set(turn, "mine");
+    await own.release("id", permit!);
+    expect(await waits).toMatchObject({ allowed: true, permit: expect.any(String) });
+  });
+
   test("reject with CORRUPT while their queue has foreign bytes, until a reset", async ({ skip }) => {
     const { raw } = opened;
     if (!raw) return skip("a memory store has no foreign bytes");

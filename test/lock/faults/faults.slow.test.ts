@@ -95,19 +95,33 @@ describe("lost replies and requests", () => {
 
 describe("unreachable servers", () => {
   test("the signal aborts when the lease may have ended, although nothing answers", async () => {
-    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 3000 });
+    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
     stage.proxy.cut();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
+    expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/may be over/) });
+    await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    stage.proxy.refuse(false);
+    await until("the release succeeds", async () => [true, false].includes(await held!.release()));
+  });
+
+  test("LOST says why the last renewal failed", async () => {
+    const clock = { nowMs: 0 };
+    const store = await storeOf(stage.proxied({ deadline: 200 }));
+    const lock = new Lock({ ...store, leaseClock: () => clock.nowMs }, "nightly");
+    const held = await lock.tryLock({ lease: "60s", wait: "20s" });
+    stage.proxy.refuse(true);
+    stage.proxy.cut();
+    await expect(held!.extend()).rejects.toMatchObject({ transient: true });
+    clock.nowMs += 60_000;
+    expect(held!.signal.aborted).toBe(true);
     expect(held!.signal.reason).toMatchObject({
       code: "LOST",
       message: expect.stringMatching(/may be over; its last renewal failed: /),
       cause: { transient: true },
     });
-    await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
     stage.proxy.refuse(false);
-    await until("the release succeeds", async () => [true, false].includes(await held!.release()));
   });
 
   test("a waiter rejects with the failure at the end of its wait, or gets the lock when the server is back", async () => {

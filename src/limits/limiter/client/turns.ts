@@ -48,17 +48,20 @@ export async function acquireInTurn(call: Acquisition): Promise<Decision> {
   try {
     return await poll(call);
   } finally {
-    await unlessStoreFails(held.release());
-    await forgetTurns(store, key);
+    // Whatever happens to the queue, a permit that was taken reaches its caller. A turn that is not passed on ends with its lease.
+    await held.release().then(
+      () => forgetTurns(store, key),
+      () => {},
+    );
   }
 }
 
-/** Deletes the queue of an id if nobody waits, or if it is damaged. If the store fails, the queue stays until it expires. */
+/** Deletes the queue of an id if nobody waits, or if it is damaged. If that fails, the queue stays until it expires. */
 export async function forgetTurns(store: Store, key: string): Promise<void> {
-  await unlessStoreFails(store.run(forget, key, undefined));
+  await store.run(forget, key, undefined).catch(() => {});
 }
 
-/** Undefined if the store fails. A turn that can't be passed on ends with its lease. */
+/** Undefined if the store fails. */
 function unlessStoreFails<T>(step: Promise<T>): Promise<T | undefined> {
   return step.catch((error) => {
     if (isStoreFailure(error)) return undefined;
