@@ -110,7 +110,7 @@ export class HeldLock<Fence extends number | null = number> {
       const leaseMs = leaseMsOf("lease", lease);
       if (this.leftMs === 0) return false;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
-      const isHeld = await this.#source.extend(leaseMs).catch((error: OrielError) => {
+      const isHeld = await this.#source.extend(leaseMs).catch((error) => {
         this.#renewalError = error;
         throw error;
       });
@@ -168,8 +168,8 @@ export class HeldLock<Fence extends number | null = number> {
     this.#state = "lost";
     clearTimeout(this.#timer);
     const cause = this.#renewalError;
-    const because = cause ? `${why}; its last renewal failed: ${cause.message}` : why;
-    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${because}`, { cause });
+    const because = cause ? `; its last renewal failed: ${cause.message}` : "";
+    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${why}${because}`, { cause });
     this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
     this.#abort?.abort(this.#lostBecause);
   }
