@@ -168,8 +168,8 @@ export class HeldLock<Fence extends number | null = number> {
     this.#state = "lost";
     clearTimeout(this.#timer);
     const cause = this.#renewalError;
-    const because = cause ? `; its last renewal failed: ${cause.message}` : "";
-    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${why}${because}`, { cause });
+    const because = cause ? `${why} (renewal: ${cause.message})` : why;
+    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${because}`, { cause });
     this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
     this.#abort?.abort(this.#lostBecause);
   }

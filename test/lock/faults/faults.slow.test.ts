@@ -118,7 +118,7 @@ describe("unreachable servers", () => {
     expect(held!.signal.aborted).toBe(true);
     expect(held!.signal.reason).toMatchObject({
       code: "LOST",
-      message: expect.stringMatching(/may be over; its last renewal failed: /),
+      message: expect.stringMatching(/may be over \(renewal: /),
       cause: { transient: true },
     });
     stage.proxy.refuse(false);
