@@ -7,6 +7,7 @@ import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster/cluster.ts"
 import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters/counters.ts";
 import { benchSql, FULL_SQL, SMALL_SQL } from "./counters/sql.ts";
 import { benchDashboard, FULL_DASHBOARD, SMALL_DASHBOARD } from "./dashboard/dashboard.ts";
+import { benchImports, FULL_IMPORTS, SMALL_IMPORTS } from "./imports.ts";
 import { benchBlocks, FULL_BLOCKS, SMALL_BLOCKS } from "./kernel/blocks.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernel/kernels.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./kernel/rolling.ts";
@@ -70,6 +71,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
   counters: (redisUrl, small) => benchCounters(redisUrl, small ? SMALL_COUNTERS : FULL_COUNTERS),
+  imports: (_redisUrl, small) => Promise.resolve(benchImports(small ? SMALL_IMPORTS : FULL_IMPORTS)),
   runtimes: (_redisUrl, small) => benchRuntimes(small ? SMALL_RUNTIMES : FULL_RUNTIMES),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),

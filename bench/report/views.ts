@@ -163,6 +163,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { nanosecondsPerSlide: "ns" },
     plotted: () => false,
   },
+  imports: {
+    ...{ bench: "imports", title: "CPU time to import a package", rows: { import: "import" } },
+    values: { cpuMs: "CPU, ms", timesEmpty: "times an empty process" },
+    plotted: () => false,
+  },
   runtimes: {
     ...{ bench: "runtimes", title: "Speed in other runtimes; that of Node 20 is 1", rows: { what: "" } },
     ...{ across: "runtime", values: { timesNode: "times" } },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
+import { benchImports, SMALL_IMPORTS } from "../../bench/imports.ts";
 import { benchBlocks, SMALL_BLOCKS } from "../../bench/kernel/blocks.ts";
 import { benchRolling, SMALL_ROLLING } from "../../bench/kernel/rolling.ts";
 import { benchSketches, SMALL_SKETCHES } from "../../bench/kernel/sketches.ts";
@@ -107,6 +108,12 @@ test("drawn values are equal for equal seeds; an order has every index once", ()
 });
 
 describe("small benches", () => {
+  test("imports: every package is loaded by a process of its own", () => {
+    const { rows } = benchImports(SMALL_IMPORTS);
+    expect(rows.map((row) => row.import)).toEqual(expect.arrayContaining(["nothing", "oriel", "ioredis", "bullmq"]));
+    for (const row of rows) expect(row.cpuMs).toBeGreaterThan(0);
+  });
+
   test("pipeline: every form, checked", async () => {
     const { rows } = await benchPipeline(SMALL_PIPELINE);
     const names = [...(reason ? [] : ["NumPy"]), "TypedArray.sort", "js", "wasm-scalar", "wasm-simd"];
