@@ -3,6 +3,9 @@ import { parseAst } from "rolldown/parseAst";
 /** Classes whose `new` without arguments, or with such, every bundler drops. */
 const COLLECTIONS = ["Map", "Set", "WeakMap", "WeakSet"];
 
+/** `64 * 2 ** 20` and `1 / 0`, as `Infinity` is written. Alone they are folded, but bundlers keep a list or object of them. */
+const isNumber = (node) => node?.type === "BinaryExpression" || node?.object?.name === "Number";
+
 /** Whether bundlers drop the expression by themselves when nobody uses its value. `namespaces` are imported as `* as name`. */
 function isPlain(node, namespaces) {
   const all = (...nodes) => nodes.every((each) => each === null || isPlain(each, namespaces));
@@ -16,6 +19,7 @@ function isPlain(node, namespaces) {
     case "TSAsExpression":
     case "TSSatisfiesExpression":
     case "TSNonNullExpression":
+    case "TSInstantiationExpression":
     case "ParenthesizedExpression":
       return all(node.expression);
     case "UnaryExpression":
@@ -28,9 +32,11 @@ function isPlain(node, namespaces) {
     case "TemplateLiteral":
       return all(...node.expressions);
     case "ArrayExpression":
-      return all(...node.elements);
+      return all(...node.elements) && !node.elements.some(isNumber);
     case "ObjectExpression":
-      return node.properties.every((each) => each.type === "Property" && !each.computed && all(each.value));
+      return node.properties.every(
+        (each) => each.type === "Property" && !each.computed && all(each.value) && !isNumber(each.value),
+      );
     case "MemberExpression":
       return node.object.type === "Identifier" && (namespaces.has(node.object.name) || node.object.name === "Number");
     case "NewExpression":

@@ -170,45 +170,42 @@ export function wholeNumber(argument: string, value: unknown, min: number, max: 
   return value as number;
 }
 
-/** Returns the bound in bytes if it is a whole number of at least 1024. Throws ARGUMENT otherwise. */
-export function byteBound(argument: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1024)
-    throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
+/** Returns the bound in bytes if it is a whole number of at least `min`. Throws ARGUMENT otherwise. */
+export function byteBound(argument: string, value: number, min = 1024): number {
+  if (!Number.isSafeInteger(value) || value < min)
+    throw argumentError(argument, value, `a whole number of bytes, ${min} or more`);
   return value;
 }
 
-/**
- * Throws ARGUMENT if `options` is no object, or has an unknown option. `of` is the option whose value they are. `gone`: for each
- * option of earlier versions, what happens now instead.
- */
-export function checkKnown(
-  options: object,
-  known: readonly string[],
-  of?: string,
-  gone?: Readonly<Record<string, string>>,
-): void {
+/** Throws ARGUMENT if `options` is no object, or has an unknown option. `of` is the option whose value they are. */
+export function checkKnown(options: object, known: readonly string[], of?: string): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))
     throw argumentError(of ?? "options", options, `an object with ${known.join(", ")}`);
   for (const name in options)
     if (!known.includes(name)) {
       const argument = of === undefined ? "option" : `option of ${of}`;
-      if (gone && Object.hasOwn(gone, name)) throw argumentError(argument, name, `left out: ${gone[name]}`);
       throw argumentError(argument, name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
     }
 }
 
-/** Throws ARGUMENT unless `signal` is an AbortSignal. One of another realm is accepted. */
-export function checkSignal(signal: unknown): void {
-  if (signal === undefined) return;
+/** Throws ARGUMENT for an option of earlier versions. `gone` says for each what happens now instead. */
+export function checkGone(options: object, gone: Readonly<Record<string, string>>): void {
+  for (const name in options)
+    if (Object.hasOwn(gone, name)) throw argumentError("option", name, `left out: ${gone[name]}`);
+}
+
+/** Returns the signal, or undefined. Throws ARGUMENT unless it is an AbortSignal. One of another realm is accepted. */
+export function signalOf(argument: string, signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined) return signal;
   const { throwIfAborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
   if (typeof throwIfAborted !== "function" || typeof addEventListener !== "function")
-    throw argumentError("signal", signal, "an AbortSignal");
+    throw argumentError(argument, signal, "an AbortSignal");
+  return signal;
 }
 
 /** Throws ARGUMENT if it is not a signal, and the signal's reason if it is aborted. */
 export function checkUnaborted(signal: AbortSignal | undefined): void {
-  checkSignal(signal);
-  signal?.throwIfAborted();
+  signalOf("signal", signal)?.throwIfAborted();
 }
 
 /** A value as messages show it. Of an object only its kind is shown, since its content may be secret. */

@@ -107,7 +107,7 @@ export class HeldLock<Fence extends number | null = number> {
    */
   extend(lease: Duration = this.#source.leaseMs): Promise<boolean> {
     return this.#at.run("extend", async () => {
-      const leaseMs = leaseMsOf("lease", lease);
+      const leaseMs = leaseMsOf(lease);
       if (this.leftMs === 0) return false;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
       const isHeld = await this.#source.extend(leaseMs).catch((error) => {

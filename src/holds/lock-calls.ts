@@ -1,8 +1,7 @@
 import { argumentError, OrielError } from "../base/errors.ts";
+import { settingsOf } from "../base/options.ts";
 import type { Place } from "../base/place.ts";
-import { checkOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
-
-const TRY_OPTIONS = ["wait", "lease", "signal"];
+import { TRY_LOCK, type TryLockOptions } from "./lock-options.ts";
 
 /** A checked call of `tryLock`. */
 export interface HoldRequest {
@@ -67,24 +66,20 @@ export class LockCalls<Held extends Releasable> {
   async withLock<T>(fn: (held: Held) => T | Promise<T>, options: TryLockOptions = {}): Promise<T> {
     const held = await this.#at.run(`${this.#prefix}withLock`, async () => {
       if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
-      checkOptions(options, TRY_OPTIONS);
-      const wait = options.wait ?? "10s";
-      const request = this.#requestOf({ ...options, wait });
+      const request = this.#requestOf(options, 10_000);
       const acquired = await this.#hold(request);
       if (acquired) return acquired;
       const which = request.notFree === undefined ? "the lock" : `the lock "${request.notFree}"`;
-      const text = `${which} was not free within ${waitMsOf(wait)} ms, and the function was not called`;
+      const text = `${which} was not free within ${request.waitMs} ms, and the function was not called`;
       throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
     });
     return whileHeld(held, fn, this.#at, `${this.#prefix}withLock`);
   }
 
-  #requestOf(options: TryLockOptions): HoldRequest {
-    checkOptions(options, TRY_OPTIONS);
-    const { wait = 0, lease, signal } = options;
-    const leaseMs = lease === undefined ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
-    const waitMs = waitMsOf(wait);
+  #requestOf(options: TryLockOptions, absentMs = 0): HoldRequest {
+    const { waitMs, leaseMs, signal } = settingsOf(TRY_LOCK, options);
     signal?.throwIfAborted();
-    return { leaseMs, waitMs, signal, isWatched: lease === undefined };
+    const isWatched = leaseMs === null;
+    return { leaseMs: leaseMs ?? this.#watchdogLeaseMs, waitMs: waitMs ?? absentMs, signal, isWatched };
   }
 }

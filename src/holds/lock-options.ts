@@ -1,4 +1,5 @@
-import { checkKnown, checkSignal, wholeNumber } from "../base/errors.ts";
+import { argumentError, signalOf, wholeNumber } from "../base/errors.ts";
+import type { Schema } from "../base/options.ts";
 import { type Duration, durationMs } from "../base/time.ts";
 
 /** Options of `Lock`. */
@@ -30,36 +31,33 @@ export interface ForceReleaseOptions {
 
 const MAX_REPLICAS = 1000;
 /** The longest delay of a runtime's timer. */
-const MAX_MS = 2 ** 31 - 1;
+export const MAX_MS = 2 ** 31 - 1;
 /** Of a shorter lease, the margins for drift and rounding would leave almost nothing. */
-const MIN_LEASE_MS = 10;
+export const MIN_LEASE_MS = 10;
 
-export function leaseMsOf(argument: string, lease: Duration): number {
-  return durationMs(argument, lease, MIN_LEASE_MS, MAX_MS);
+export const WATCHDOG_LEASE = [durationMs, 30_000, MIN_LEASE_MS, MAX_MS] as const;
+export const REPLICAS = [wholeNumber, 0, 0, MAX_REPLICAS] as const;
+/** Options of a constructor over several servers, or over several locks. */
+export const WATCHDOG = { watchdogLease: WATCHDOG_LEASE };
+export const LOCK = {
+  watchdogLease: WATCHDOG_LEASE,
+  replicas: REPLICAS,
+} as const satisfies Schema<LockOptions>;
+export const SIGNAL = [signalOf] as const;
+export const LEASE = [durationMs, null, MIN_LEASE_MS, MAX_MS] as const;
+export const TRY_LOCK = {
+  wait: [durationMs, null, 0, MAX_MS],
+  lease: LEASE,
+  signal: SIGNAL,
+} as const satisfies Schema<TryLockOptions>;
+export const FORCE_RELEASE = { fence: [fenceOf] } as const satisfies Schema<ForceReleaseOptions>;
+
+export function leaseMsOf(lease: Duration): number {
+  return durationMs("lease", lease, MIN_LEASE_MS, MAX_MS);
 }
 
-/** Throws ARGUMENT for a wrong or unknown option of a constructor. */
-export function watchdogLeaseMsOf(options: Pick<LockOptions, "watchdogLease">): number {
-  checkOptions(options, ["watchdogLease"]);
-  return leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
-}
-
-/** Throws ARGUMENT for a wrong or unknown option of a constructor on one store. */
-export function lockSettings(options: LockOptions): { watchdogLeaseMs: number; replicas: number } {
-  checkOptions(options, ["watchdogLease", "replicas"]);
-  const { watchdogLease, replicas = 0 } = options;
-  return {
-    watchdogLeaseMs: watchdogLeaseMsOf({ watchdogLease }),
-    replicas: wholeNumber("replicas", replicas, 0, MAX_REPLICAS),
-  };
-}
-
-export function waitMsOf(wait: Duration): number {
-  return durationMs("wait", wait, 0, MAX_MS);
-}
-
-export function checkOptions(options: object, known: readonly string[]): void {
-  checkKnown(options, known);
-  const { signal } = options as TryLockOptions;
-  checkSignal(signal);
+function fenceOf(argument: string, fence: number | undefined): number | undefined {
+  if (fence !== undefined && !(Number.isSafeInteger(fence) && fence > 0))
+    throw argumentError(argument, fence, "a fence, which is an integer from 1 to 2^53 - 1");
+  return fence;
 }

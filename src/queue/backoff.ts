@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../base/errors.ts";
+import { numberFrom, settingsOf } from "../base/options.ts";
 import { type Duration, durationMs } from "../base/time.ts";
 
 const YEAR_MS = 31_536_000_000;
@@ -20,19 +20,21 @@ export interface Backoff {
 
 export const DEFAULT_BACKOFF: Backoff = { firstMs: 1000, factor: 2, longestMs: 3_600_000 };
 
+const BACKOFF = {
+  first: [durationMs, null, 0, YEAR_MS],
+  factor: [numberFrom, 2, 1, 1000],
+  longest: [durationMs, null, 1000, YEAR_MS],
+} as const;
+
 /** Throws ARGUMENT. */
-export function backoffOf(options: BackoffOptions | undefined, absent: Backoff): Backoff {
-  if (options === undefined) return absent;
+export function backoffOf(argument: string, options: BackoffOptions, absent: Backoff): Backoff {
   if (typeof options !== "object") {
-    const firstMs = durationMs("backoff", options, 0, YEAR_MS);
+    const firstMs = durationMs(argument, options, 0, YEAR_MS);
     return { firstMs, factor: 1, longestMs: Math.max(1000, firstMs) };
   }
-  checkKnown(options, ["first", "factor", "longest"], "backoff");
-  const { first = absent.firstMs, factor = 2, longest = absent.longestMs } = options;
-  if (typeof factor !== "number" || !(factor >= 1 && factor <= 1000))
-    throw argumentError("backoff.factor", factor, "a number from 1 to 1000");
-  const firstMs = durationMs("backoff.first", first, 0, YEAR_MS);
-  return { firstMs, factor, longestMs: Math.max(firstMs, durationMs("backoff.longest", longest, 1000, YEAR_MS)) };
+  const given = settingsOf(BACKOFF, options, argument);
+  const firstMs = given.firstMs ?? absent.firstMs;
+  return { firstMs, factor: given.factor, longestMs: Math.max(firstMs, given.longestMs ?? absent.longestMs) };
 }
 
 /** The pause after this number of failed deliveries. */

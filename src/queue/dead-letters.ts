@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, wholeNumber } from "../base/errors.ts";
+import { settingsOf } from "../base/options.ts";
 import type { Place } from "../base/place.ts";
 import type { Store } from "../store/contract.ts";
 import { MAX_FULL_MESSAGES, MAX_MESSAGES, shardOf } from "./format/layout.ts";
@@ -6,6 +7,8 @@ import { messageOf, type QueuedMessage } from "./message.ts";
 import { checkId } from "./options.ts";
 import { dead } from "./steps/dead.ts";
 import { redrive } from "./steps/redrive.ts";
+
+const LIST = { offset: [wholeNumber, 0, 0, 2 ** 31], limit: [wholeNumber, 100, 1, MAX_MESSAGES] } as const;
 
 /** Messages whose last delivery failed or lapsed. They stay until they are redriven or cancelled. */
 export class DeadLetters<Payload = unknown> {
@@ -37,10 +40,7 @@ export class DeadLetters<Payload = unknown> {
   }
 
   async #list(options: { offset?: number | undefined; limit?: number | undefined }): Promise<QueuedMessage<Payload>[]> {
-    checkKnown(options, ["offset", "limit"]);
-    const { offset = 0, limit = 100 } = options;
-    wholeNumber("offset", offset, 0, 2 ** 31);
-    wholeNumber("limit", limit, 1, MAX_MESSAGES);
+    const { offset, limit } = settingsOf(LIST, options);
     const found: QueuedMessage<Payload>[] = [];
     let skipped = 0;
     for (const key of this.#keys)

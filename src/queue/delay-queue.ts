@@ -1,5 +1,6 @@
 import { TIMERS, type Timers } from "../base/async/timers.ts";
-import { argumentError, checkKnown, wholeNumber } from "../base/errors.ts";
+import { argumentError, wholeNumber } from "../base/errors.ts";
+import { settingsOf } from "../base/options.ts";
 import { type Place, placeOf } from "../base/place.ts";
 import type { Duration } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
@@ -19,10 +20,10 @@ import {
   checkId,
   type DelayQueueOptions,
   dueTimeOf,
-  messageSettings,
+  messageSchema,
   type NackOptions,
-  type QueueSettings,
-  queueSettings,
+  QUEUE,
+  WHEN,
 } from "./options.ts";
 import type { NewMessage } from "./steps/add.ts";
 import { counts, type QueueCounts, totalOf } from "./steps/counts.ts";
@@ -47,7 +48,8 @@ export class DelayQueue<Payload = unknown> {
   readonly #store: Store;
   readonly #keys: readonly string[];
   readonly #layout: string;
-  readonly #settings: QueueSettings;
+  readonly #message: ReturnType<typeof messageSchema>;
+  readonly #dedupeMs: number;
   readonly #agreement: Agreement;
   readonly #adders: readonly AddCoalescer[];
   readonly #timers: Timers;
@@ -62,8 +64,10 @@ export class DelayQueue<Payload = unknown> {
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
     this.#place = placeOf("DelayQueue", store, name);
     this.name = name;
-    this.#settings = this.#place.checked(undefined, () => queueSettings(options));
-    const { shards, replicas, dedupeMs, attempts } = this.#settings;
+    const settings = this.#place.checked(undefined, () => settingsOf(QUEUE, options));
+    const { shards, replicas, dedupeForMs, attempts } = settings;
+    this.#message = messageSchema(settings);
+    this.#dedupeMs = dedupeForMs;
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
@@ -73,8 +77,8 @@ export class DelayQueue<Payload = unknown> {
     this.#timers = timers;
     this.#ownMessages = new OwnMessages(this.#place);
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
-    this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeMs);
-    register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeMs });
+    this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeForMs);
+    register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeForMs });
   }
 
   /**
@@ -105,8 +109,13 @@ export class DelayQueue<Payload = unknown> {
   }
 
   #check(payload: Payload, options: AddMessageOptions): NewMessage & { isOurId: boolean } {
-    const { id, when, ...rest } = messageSettings(options, this.#settings);
-    return { id, when, envelope: packEnvelope({ ...rest, payload }), isOurId: options.id === undefined };
+    const { delayMs, at, id, ...rest } = settingsOf(this.#message, options);
+    return {
+      id,
+      when: dueTimeOf({ delayMs, at }),
+      envelope: packEnvelope({ ...rest, payload }),
+      isOurId: options.id === undefined,
+    };
   }
 
   /**
@@ -127,10 +136,10 @@ export class DelayQueue<Payload = unknown> {
   /** Changes when a waiting message is due. Returns false if there is none, or while it is claimed or dead. */
   reschedule(id: string, when: { delay?: Duration | undefined; at?: number | Date | undefined }): Promise<boolean> {
     return this.#at("reschedule", () => {
-      checkKnown(when, ["delay", "at"]);
-      if (when.delay === undefined && when.at === undefined)
+      const given = settingsOf(WHEN, when);
+      if (given.delayMs === null && given.at === undefined)
         throw argumentError("when", when, "an object with delay or at");
-      return this.#reschedule(id, dueTimeOf(when));
+      return this.#reschedule(id, dueTimeOf(given));
     });
   }
 
@@ -177,8 +186,7 @@ export class DelayQueue<Payload = unknown> {
   }
 
   async #peek(options: { limit?: number | undefined }): Promise<QueuedMessage<Payload>[]> {
-    checkKnown(options, ["limit"]);
-    const limit = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MAX_FULL_MESSAGES);
+    const { limit } = settingsOf({ limit: [wholeNumber, 10, 1, MAX_FULL_MESSAGES] }, options);
     const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, limit }));
     return inOrder(shards)
       .slice(0, limit)
@@ -206,7 +214,7 @@ export class DelayQueue<Payload = unknown> {
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
     const shared = { store: this.#store, keys: this.#keys, layout: this.#layout, ownMessages: this.#ownMessages };
-    const place = { ...shared, ...this.#settings };
+    const place = { ...shared, dedupeMs: this.#dedupeMs };
     return new QueueWorker(place, this, handler, options, this.#timers);
   }
 

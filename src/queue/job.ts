@@ -1,8 +1,9 @@
-import { checkKnown, OrielError } from "../base/errors.ts";
+import { OrielError } from "../base/errors.ts";
+import { settingsOf } from "../base/options.ts";
 import { Place } from "../base/place.ts";
-import { type Duration, durationMs } from "../base/time.ts";
+import type { Duration } from "../base/time.ts";
 import { type InboxOptions, type InboxTransaction, inboxOnce } from "./inbox.ts";
-import { MAX_DELAY_MS } from "./options.ts";
+import { AGAIN } from "./options.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";
 
 /** The worker that runs the handler of a job. */
@@ -60,8 +61,7 @@ export class Job<Payload = unknown> {
    */
   again(options: { delay: Duration }): void {
     this.#at.checked("again", () => {
-      checkKnown(options, ["delay"]);
-      const delayMs = durationMs("delay", options.delay, 0, MAX_DELAY_MS);
+      const { delayMs } = settingsOf(AGAIN, options);
       this.#call("again");
       if (!this.#holder.again(delayMs))
         throw new OrielError("LOST", "the handler has ended, or its message was given back");

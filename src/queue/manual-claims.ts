@@ -1,14 +1,14 @@
-import { checkKnown, wholeNumber } from "../base/errors.ts";
-import { type Duration, durationMs } from "../base/time.ts";
+import { settingsOf } from "../base/options.ts";
+import type { Duration } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
-import { MAX_MESSAGES, shardOf } from "./format/layout.ts";
-import { type ClaimOptions, MAX_DELAY_MS, type NackOptions } from "./options.ts";
+import { shardOf } from "./format/layout.ts";
+import { CLAIM, type ClaimOptions, NACK, type NackOptions, VISIBILITY } from "./options.ts";
 import { extend } from "./steps/extend.ts";
 import { settleAndClaim } from "./steps/settle-and-claim.ts";
 import type { Claim, Outcome, SettleAndClaimRequest, SettleAndClaimResult, Settlement } from "./steps/settlement.ts";
 import { type ClaimedMessage, checkClaimed, claimOf, corruptOutcomeOf, outcomeOf } from "./worker/claimed.ts";
 
-const MAX_VISIBILITY_MS = 86_400_000;
+const EXTEND = { visibility: VISIBILITY };
 /** Maximum claim steps on one shard. A step may return only dead or corrupt messages, and is then repeated. */
 const MAX_ROUNDS = 16;
 
@@ -29,9 +29,7 @@ export class ManualClaims<Payload> {
   }
 
   async claim(options: ClaimOptions): Promise<ClaimedMessage<Payload>[]> {
-    checkKnown(options, ["limit", "visibility"]);
-    const limit = wholeNumber("limit", options.limit === undefined ? 1 : options.limit, 1, MAX_MESSAGES);
-    const visibilityMs = durationMs("visibility", options.visibility ?? "30s", 1, MAX_VISIBILITY_MS);
+    const { limit, visibilityMs } = settingsOf(CLAIM, options);
     const claimed: ClaimedMessage<Payload>[] = [];
     const first = this.#turn++;
     let failure: unknown;
@@ -86,15 +84,13 @@ export class ManualClaims<Payload> {
 
   async nack(message: ClaimedMessage<Payload>, options: NackOptions): Promise<boolean> {
     checkClaimed(message);
-    checkKnown(options, ["delay", "error"]);
-    const { delay, error } = options;
-    const delayMs = delay === undefined ? undefined : durationMs("delay", delay, 0, MAX_DELAY_MS);
-    return this.#settle(message, outcomeOf(message, error, delayMs));
+    const { delayMs, error } = settingsOf(NACK, options);
+    return this.#settle(message, outcomeOf(message, error, delayMs ?? undefined));
   }
 
   async extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
     checkClaimed(message);
-    const visibilityMs = durationMs("visibility", visibility, 1, MAX_VISIBILITY_MS);
+    const { visibilityMs } = settingsOf(EXTEND, { visibility });
     const asked = { layout: this.#layout, held: [message.receipt], visibilityMs };
     return (await this.#store.run(extend, this.#keyOf(message.id), asked))[0]!;
   }

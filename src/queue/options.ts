@@ -1,8 +1,10 @@
-import { argumentError, checkKnown, needlessArgument, wholeNumber } from "../base/errors.ts";
+import { argumentError, needlessArgument, wholeNumber } from "../base/errors.ts";
+import { given, type Schema, type SettingsOf } from "../base/options.ts";
 import { type Duration, durationMs, instantMs } from "../base/time.ts";
 import { BAND_SIZE } from "../generated/layouts/queue.ts";
-import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
+import { type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
 import type { DueTime } from "./format/due-time.ts";
+import { MAX_MESSAGES } from "./format/layout.ts";
 
 /** Options of `DelayQueue`. Shards must be the same in all processes. */
 export interface DelayQueueOptions {
@@ -51,45 +53,40 @@ export interface NackOptions {
   error?: unknown;
 }
 
-export interface QueueSettings {
-  shards: number;
-  replicas: number;
-  dedupeMs: number;
-  attempts: number;
-  backoff: Backoff;
-}
-
-export const MAX_DELAY_MS = 50 * 31_536_000_000;
 const ID = /^[^\0\p{Surrogate}]{1,512}$/u;
+const MAX_DELAY_MS = 50 * 31_536_000_000;
+export const VISIBILITY = [durationMs, 30_000, 1, 86_400_000] as const;
 
-export function queueSettings(options: DelayQueueOptions): QueueSettings {
-  checkKnown(options, ["shards", "replicas", "dedupeFor", "attempts", "backoff"]);
-  const { shards = 1, replicas = 0, dedupeFor = 60_000, attempts = 5 } = options;
-  return {
-    shards: wholeNumber("shards", shards, 1, 64),
-    replicas: wholeNumber("replicas", replicas, 0, 1000),
-    dedupeMs: durationMs("dedupeFor", dedupeFor, 0, 366 * 86_400_000),
-    attempts: wholeNumber("attempts", attempts, 1, 100),
-    backoff: backoffOf(options.backoff, DEFAULT_BACKOFF),
-  };
-}
+export const QUEUE = {
+  shards: [wholeNumber, 1, 1, 64],
+  replicas: [wholeNumber, 0, 0, 1000],
+  dedupeFor: [durationMs, 60_000, 0, 366 * 86_400_000],
+  attempts: [wholeNumber, 5, 1, 100],
+  backoff: [backoffOf, DEFAULT_BACKOFF, DEFAULT_BACKOFF],
+} as const satisfies Schema<DelayQueueOptions>;
+const DELAY = [durationMs, null, 0, MAX_DELAY_MS] as const;
+export const WHEN = { delay: DELAY, at: [given<number | Date | undefined>] } as const;
+export const CLAIM = { limit: [wholeNumber, 1, 1, MAX_MESSAGES], visibility: VISIBILITY } as const;
+export const NACK = { delay: DELAY, error: [given<unknown>] } as const;
+export const AGAIN = { delay: [durationMs, undefined, 0, MAX_DELAY_MS] } as const;
 
-export function messageSettings(options: AddMessageOptions, absent: QueueSettings) {
-  checkKnown(options, ["delay", "at", "id", "attempts", "backoff", "priority"]);
-  const { attempts = absent.attempts, priority = 0 } = options;
+export type QueueSettings = SettingsOf<typeof QUEUE>;
+
+/** The options of a message. Those that it leaves out are the queue's. */
+export function messageSchema({ attempts, backoff }: QueueSettings) {
   return {
-    id: checkId(options.id === undefined ? newId() : options.id),
-    when: dueTimeOf(options),
-    attempts: wholeNumber("attempts", attempts, 1, 100),
-    priority: wholeNumber("priority", priority, 0, 9),
-    backoff: backoffOf(options.backoff, absent.backoff),
-  };
+    ...WHEN,
+    id: [(_: string, id: string | undefined) => (id === undefined ? newId() : checkId(id))],
+    attempts: [wholeNumber, attempts, 1, 100],
+    backoff: [backoffOf, backoff, backoff],
+    priority: [wholeNumber, 0, 0, 9],
+  } as const satisfies Schema<AddMessageOptions>;
 }
 
 /** Throws ARGUMENT if both are set. */
-export function dueTimeOf({ delay, at }: { delay?: Duration; at?: number | Date }): DueTime {
-  if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MAX_DELAY_MS) };
-  if (delay !== undefined) throw needlessArgument("at", at, "delay says when the message is due");
+export function dueTimeOf({ delayMs, at }: SettingsOf<typeof WHEN>): DueTime {
+  if (at === undefined) return { delayMs: delayMs ?? 0 };
+  if (delayMs !== null) throw needlessArgument("at", at, "delay says when the message is due");
   const atMs = instantMs("at", at);
   if (atMs >= BAND_SIZE) throw argumentError("at", atMs, `below ${BAND_SIZE} ms since 1970 (2109)`);
   return { atMs };
@@ -107,8 +104,8 @@ export function checkId(id: unknown): string {
 /** A new id: 72 random bits, drawn once per process, and a running number. */
 function newId(): string {
   origin ||= btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(9)))).replace(/[+/]/g, "_");
-  return origin + (made++).toString(36);
+  return origin + (madeCount++).toString(36);
 }
 
 let origin = "";
-let made = 0;
+let madeCount = 0;

@@ -1,4 +1,4 @@
-import { checkSignal } from "../errors.ts";
+import { signalOf } from "../errors.ts";
 
 /** A call that an abort rejects. */
 export interface Abortable {
@@ -49,7 +49,7 @@ export class Aborts {
 /** Settles as `promise` does, or rejects with the signal's reason when it aborts. The work itself goes on. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  checkSignal(signal);
+  signalOf("signal", signal);
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();

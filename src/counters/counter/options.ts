@@ -1,5 +1,6 @@
 import { inThisContext } from "../../base/async/context.ts";
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError, wholeNumber } from "../../base/errors.ts";
+import { fn, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MAX_SHARDS } from "./format/layout.ts";
@@ -43,44 +44,42 @@ export interface CounterMirror {
   keep?: Duration | undefined;
 }
 
-export interface CountersSettings {
-  /** All dimensions; the added ones come last. */
-  dimensions: readonly string[];
-  addedDimensions: readonly string[];
-  buckets: readonly BucketName[];
-  timeZone: string;
-  shards: number;
-  replicas: number;
-  mirror: { prefix: string; keepMs: number } | undefined;
-  onLost: (loss: { total: number }) => void;
-}
-
-const OPTIONS = ["dimensions", "addedDimensions", "buckets", "timeZone", "shards", "replicas", "mirror", "onLost"];
-
 const MAX_DIMENSIONS = 16;
 
-export function countersSettings(options: CountersOptions): CountersSettings {
-  checkKnown(options, OPTIONS);
-  const { buckets = ["minute", "hour", "day"], timeZone = "UTC", shards = 64, replicas = 0 } = options;
-  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
-    throw argumentError("shards", shards, `a whole number from 1 to ${MAX_SHARDS}`);
-  if (!Number.isInteger(replicas) || replicas < 0)
-    throw argumentError("replicas", replicas, "a whole number, 0 or more");
-  if (typeof timeZone !== "string") throw argumentError("timeZone", timeZone, "the name of a time zone");
-  const { onLost } = options;
-  if (onLost !== undefined && typeof onLost !== "function") throw argumentError("onLost", onLost, "a function");
+export const COUNTERS = {
+  dimensions: [given<readonly string[]>],
+  addedDimensions: [given<readonly string[]>, []],
+  buckets: [given<readonly BucketName[]>, ["minute", "hour", "day"]],
+  timeZone: [text, "UTC", "the name of a time zone"],
+  shards: [wholeNumber, 64, 1, MAX_SHARDS],
+  replicas: [replicasOf, 0],
+  mirror: [mirrorOf],
+  onLost: [fn<NonNullable<CountersOptions["onLost"]>>, () => {}],
+} as const satisfies Schema<CountersOptions>;
+const PREFIX = "a string of at most 256 characters, without lone surrogates";
+const MIRROR = {
+  prefix: [text, "", PREFIX, /^\P{Surrogate}{0,256}$/u],
+  keep: [durationMs, 172_800_000, 1000, 366 * 86_400_000],
+} as const satisfies Schema<CounterMirror>;
+
+export function countersSettings(options: CountersOptions) {
+  const settings = settingsOf(COUNTERS, options);
+  const { buckets, onLost } = settings;
   return {
-    ...dimensionSettings(options),
+    ...settings,
+    ...dimensionSettings(settings),
     buckets: Object.freeze(checkBuckets(buckets)),
-    timeZone,
-    shards,
-    replicas,
-    mirror: mirrorSettings(options.mirror),
-    onLost: inThisContext(options.onLost ?? (() => {})),
+    onLost: inThisContext(onLost),
   };
 }
 
-function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions) {
+export function replicasOf(argument: string, replicas: number): number {
+  if (!Number.isInteger(replicas) || replicas < 0) throw argumentError(argument, replicas, "a whole number, 0 or more");
+  return replicas;
+}
+
+/** All dimensions. The added ones come last. */
+function dimensionSettings({ dimensions, addedDimensions }: SettingsOf<typeof COUNTERS>) {
   if (!Array.isArray(dimensions) || dimensions.length === 0 || dimensions.length > MAX_DIMENSIONS)
     throw argumentError("dimensions", dimensions, `an array of 1 to ${MAX_DIMENSIONS} names`);
   const maxAdded = MAX_DIMENSIONS - dimensions.length;
@@ -100,11 +99,6 @@ function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions
   return { dimensions: Object.freeze(all), addedDimensions: Object.freeze([...addedDimensions]) };
 }
 
-function mirrorSettings(mirror: CounterMirror | undefined): CountersSettings["mirror"] {
-  if (mirror === undefined) return undefined;
-  checkKnown(mirror, ["prefix", "keep"], "mirror");
-  const { prefix = "", keep = "2d" } = mirror;
-  if (typeof prefix !== "string" || !/^\P{Surrogate}{0,256}$/u.test(prefix))
-    throw argumentError("mirror.prefix", prefix, "a string of at most 256 characters, without lone surrogates");
-  return { prefix, keepMs: durationMs("mirror.keep", keep, 1000, 366 * 86_400_000) };
+function mirrorOf(argument: string, mirror: CounterMirror | undefined) {
+  return mirror === undefined ? undefined : settingsOf(MIRROR, mirror, argument);
 }

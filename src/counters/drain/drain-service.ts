@@ -1,5 +1,6 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { OrielError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { Place } from "../../base/place.ts";
 import type { Clock } from "../../base/time.ts";
 import { register } from "../../store/registry/register.ts";
@@ -12,7 +13,7 @@ import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { IdleMarks } from "./idle-marks.ts";
 import { withJsonCounts } from "./json-counts.ts";
 import { Leadership } from "./leadership.ts";
-import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
+import { DRAIN, type DrainOptions, type DrainSettings } from "./options.ts";
 import { type DivergedState, type DrainResult, type LedgerState, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sql/sink.ts";
@@ -52,7 +53,7 @@ export class DrainService {
     this.#at = new Place("DrainService", counters?.shape.name, counters?.store);
     this.#listeners = new Listeners(this.#at, DRAIN_EVENTS);
     this.#states = new ShardStates(this.#listeners);
-    this.#settings = this.#at.checked(undefined, () => drainSettings(options));
+    this.#settings = this.#at.checked(undefined, () => settingsOf(DRAIN, options));
     this.#place = counters!;
     this.#sink = options.sink;
     this.#leadership = new Leadership(this.#settings.lock, (fence) => this.#listeners.emit("superseded", { fence }));

@@ -1,8 +1,10 @@
 import { ofThisCopy } from "../../base/copies.ts";
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError, wholeNumber } from "../../base/errors.ts";
+import type { Schema, SettingsOf } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../../holds/lock/any-lock.ts";
 import { Counters } from "../counter/counters.ts";
+import { replicasOf } from "../counter/options.ts";
 import type { Sink } from "./sql/sink.ts";
 
 /** Options of `DrainService`. */
@@ -29,34 +31,28 @@ export interface DrainOptions {
   replicas?: number | undefined;
 }
 
-export interface DrainSettings {
-  everyMs: number;
-  cycleTimeoutMs: number;
-  sqlTimeoutMs: number;
-  concurrency: number;
-  replicas: number;
-  lock: AnyLock | undefined;
-}
-
-const OPTIONS = ["counters", "sink", "lock", "every", "cycleTimeout", "sqlTimeout", "concurrency", "replicas"];
 const MAX_MS = 2 ** 31 - 1;
 
-export function drainSettings(options: DrainOptions): DrainSettings {
-  checkKnown(options, OPTIONS);
-  const { every = "10s", cycleTimeout = "30s", sqlTimeout = "10s", concurrency = 4, replicas = 0 } = options;
-  if (!(options.counters instanceof Counters))
-    throw argumentError("counters", options.counters, ofThisCopy("Counters", options.counters, "Counters"));
-  if (typeof options.sink?.apply !== "function") throw argumentError("sink", options.sink, "a sink of oriel/sql");
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1024)
-    throw argumentError("concurrency", concurrency, "a whole number from 1 to 1024");
-  if (!Number.isInteger(replicas) || replicas < 0)
-    throw argumentError("replicas", replicas, "a whole number, 0 or more");
-  return {
-    everyMs: durationMs("every", every, 1, MAX_MS),
-    cycleTimeoutMs: durationMs("cycleTimeout", cycleTimeout, 1, MAX_MS),
-    sqlTimeoutMs: durationMs("sqlTimeout", sqlTimeout, 1, MAX_MS),
-    concurrency,
-    replicas,
-    lock: options.lock === undefined ? undefined : anyLock(options.lock),
-  };
+export const DRAIN = {
+  counters: [countersOf],
+  sink: [sinkOf],
+  lock: [(_: string, lock: DrainOptions["lock"]) => (lock === undefined ? undefined : anyLock(lock))],
+  every: [durationMs, 10_000, 1, MAX_MS],
+  cycleTimeout: [durationMs, 30_000, 1, MAX_MS],
+  sqlTimeout: [durationMs, 10_000, 1, MAX_MS],
+  concurrency: [wholeNumber, 4, 1, 1024],
+  replicas: [replicasOf, 0],
+} as const satisfies Schema<DrainOptions>;
+
+export type DrainSettings = SettingsOf<typeof DRAIN>;
+
+function countersOf(argument: string, counters: Counters): Counters {
+  if (!(counters instanceof Counters))
+    throw argumentError(argument, counters, ofThisCopy("Counters", counters, "Counters"));
+  return counters;
+}
+
+function sinkOf(argument: string, sink: Sink): Sink {
+  if (typeof sink?.apply !== "function") throw argumentError(argument, sink, "a sink of oriel/sql");
+  return sink;
 }

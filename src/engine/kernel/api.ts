@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
+import { oneOf } from "../../base/options.ts";
 import { warnOfFractions } from "../../base/percent.ts";
 import { Place } from "../../base/place.ts";
 import type { Closed } from "../../base/time.ts";
@@ -147,7 +148,7 @@ function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
 }
 
 function windowOf(cutoff: Instant, { closed = "right", sorted = false, until }: TrimOptions) {
-  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+  oneOf("closed", closed, "right", "both");
   const from = whole("cutoff", cutoff);
   return { from, to: until === undefined ? 2n ** 63n - 1n : whole("until", until), both: closed === "both", sorted };
 }
@@ -166,8 +167,7 @@ function ddofOf(ddof = 0): number {
 }
 
 function compatOf({ compat = "strict" }: ColumnOptions): PercentileCompat {
-  if (compat !== "strict" && compat !== "numpy") throw argumentError("compat", compat, '"strict" or "numpy"');
-  return compat;
+  return oneOf("compat", compat, "strict", "numpy");
 }
 
 function read(values: Values, { type, nan }: ColumnOptions): Column | null {

@@ -1,4 +1,5 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
+import { oneOf } from "../../base/options.ts";
 import { ownView } from "../../base/realm.ts";
 import type { Column } from "./contract.ts";
 
@@ -26,7 +27,7 @@ export function columnOf(argument: string, given: Values, type?: ValueType): Col
 /** Bytes per value. Throws ARGUMENT if `values` cannot be a column. */
 export function widthOf(argument: string, given: Values, type?: ValueType): 4 | 8 {
   const values = ownView(given);
-  if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
+  if (type !== undefined) oneOf("type", type, "f32", "f64");
   checkAttached(argument, values);
   if (values instanceof Float32Array || values instanceof Float64Array) {
     const own = values instanceof Float32Array ? "f32" : "f64";

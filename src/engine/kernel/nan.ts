@@ -1,4 +1,5 @@
 import { argumentError } from "../../base/errors.ts";
+import { oneOf } from "../../base/options.ts";
 import type { Column, Kernel } from "./contract.ts";
 
 /** "reject": NaN throws ARGUMENT with its index. "ignore": NaN is skipped. "propagate": every answer is NaN. */
@@ -6,9 +7,7 @@ export type NanPolicy = "reject" | "ignore" | "propagate";
 
 /** Throws ARGUMENT for any other value. */
 export function policyOf(policy: NanPolicy = "reject"): NanPolicy {
-  if (policy !== "reject" && policy !== "ignore" && policy !== "propagate")
-    throw argumentError("nan", policy, '"reject", "ignore" or "propagate"');
-  return policy;
+  return oneOf("nan", policy, "reject", "ignore", "propagate");
 }
 
 /** The column without NaN; null if there is one and the policy is "propagate". Costs one pass if there is none. */

@@ -1,7 +1,8 @@
-import { argumentError, byteBound, checkKnown, needlessArgument } from "../../base/errors.ts";
+import { argumentError, byteBound, needlessArgument } from "../../base/errors.ts";
+import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Closed, type Duration, durationMs } from "../../base/time.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../../holds/lock/any-lock.ts";
-import { leaseMsOf, waitMsOf } from "../../holds/lock-options.ts";
+import { MAX_MS, MIN_LEASE_MS } from "../../holds/lock-options.ts";
 
 /** Custom statistics by name. A function is called with the events inside, in the order recorded, and must not change them. */
 export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;
@@ -27,43 +28,37 @@ export interface LockedWindowOptions<S extends Statistics = Record<never, never>
   statistics?: (S & Statistics) | undefined;
 }
 
-export interface LockedWindowSettings {
-  spanMs: number;
-  closed: Closed;
-  waitMs: number;
-  leaseMs: number;
-  maxBytes: number;
-  statistics: Statistics;
-  /** Undefined: the window's own. */
-  lock: AnyLock | undefined;
-}
-
-const OPTIONS = ["span", "closed", "lock", "wait", "lease", "maxBytes", "statistics"];
 const BUILT_IN = ["count", "sum", "average", "p99"];
 const MAX_SPAN_MS = 365 * 86_400_000;
 
+export const LOCKED_WINDOW = {
+  span: [durationMs, undefined, 1, MAX_SPAN_MS],
+  closed: [oneOf, "both", "both", "right"],
+  /** Undefined: the window's own. */
+  lock: [(_: string, lock: LockedWindowOptions["lock"]) => (lock === undefined ? undefined : anyLock(lock))],
+  wait: [durationMs, 10_000, 0, MAX_MS],
+  lease: [durationMs, 60_000, MIN_LEASE_MS, MAX_MS],
+  maxBytes: [byteBound, 64 << 20],
+  statistics: [statisticsOf, {}],
+} as const satisfies Schema<LockedWindowOptions<Statistics>>;
+
+export type LockedWindowSettings = SettingsOf<typeof LOCKED_WINDOW>;
+
 export function lockedSettings(options: LockedWindowOptions<Statistics>): LockedWindowSettings {
-  checkKnown(options, OPTIONS);
-  const { closed = "both", statistics = {} } = options;
-  if (closed !== "both" && closed !== "right") throw argumentError("closed", closed, '"both" or "right"');
-  if (statistics === null || typeof statistics !== "object")
-    throw argumentError("statistics", statistics, "an object of functions");
-  for (const [name, statistic] of Object.entries(statistics)) {
-    if (typeof statistic !== "function") throw argumentError(`statistics.${name}`, statistic, "a function");
-    if (BUILT_IN.includes(name)) throw argumentError("statistics", name, `a name other than ${BUILT_IN.join(", ")}`);
-  }
-  const lock = options.lock === undefined ? undefined : anyLock(options.lock);
+  const settings = settingsOf(LOCKED_WINDOW, options);
   const isMutex = options.lock !== undefined && !("tryLock" in options.lock);
   for (const name of ["wait", "lease"] as const)
     if (isMutex && options[name] !== undefined)
       throw needlessArgument(name, options[name], "a mutex of redis-semaphore has its own options");
-  return {
-    spanMs: durationMs("span", options.span, 1, MAX_SPAN_MS),
-    closed,
-    waitMs: waitMsOf(options.wait ?? "10s"),
-    leaseMs: leaseMsOf("lease", options.lease ?? "60s"),
-    maxBytes: byteBound("maxBytes", options.maxBytes ?? 64 << 20),
-    statistics,
-    lock,
-  };
+  return settings;
+}
+
+function statisticsOf(argument: string, statistics: Statistics): Statistics {
+  if (statistics === null || typeof statistics !== "object")
+    throw argumentError(argument, statistics, "an object of functions");
+  for (const [name, statistic] of Object.entries(statistics)) {
+    if (typeof statistic !== "function") throw argumentError(`${argument}.${name}`, statistic, "a function");
+    if (BUILT_IN.includes(name)) throw argumentError(argument, name, `a name other than ${BUILT_IN.join(", ")}`);
+  }
+  return statistics;
 }

@@ -1,7 +1,9 @@
-import { argumentError, byteBound, checkKnown, checkUnaborted } from "../../base/errors.ts";
+import { argumentError, byteBound, checkGone, checkKnown, checkUnaborted } from "../../base/errors.ts";
+import { given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { randomU32 } from "../../base/random.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
-import { type NanPolicy, policyOf } from "../kernel/nan.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
+import { NAN, VALUES } from "../stats/local-series-options.ts";
 
 /** Options of `Series`. Values and clock must be the same in all processes. */
 export interface SeriesOptions {
@@ -72,21 +74,7 @@ export interface Recorded {
 export const STORED: Recorded = Object.freeze({ degraded: false });
 export const BUFFERED: Recorded = Object.freeze({ degraded: true, degradedBy: "local" });
 
-export interface SeriesSettings {
-  retentionMs: number;
-  valueType: number;
-  clock: number;
-  nan: NanPolicy;
-  maxPendingBytes: number;
-  maxResidentBytes: number;
-  replicas: number;
-  /** Values are rounded to this part of 1; 0: not at all. */
-  unitsPerOne: number;
-  isLocalOnError: boolean;
-  entropy: () => number;
-  /** Called with the values of each batch that the store has. */
-  written: Set<WrittenListener>;
-}
+export type SeriesSettings = ReturnType<typeof seriesSettings>;
 
 export type WrittenListener = (values: ArrayLike<number>) => void;
 
@@ -99,18 +87,6 @@ export function announcedSettings(options: SeriesOptions, { retentionMs, replica
   ] as const;
 }
 
-const OPTIONS = [
-  "retention",
-  "values",
-  "clock",
-  "nan",
-  "maxPendingBytes",
-  "maxResidentBytes",
-  "replicas",
-  "resolution",
-  "onStoreError",
-  "entropy",
-];
 const GONE = {
   seal: "closed chunks are always sealed, by any process that records or reads",
   compact: "the copy of a series is packed when it is not queried for some seconds",
@@ -121,34 +97,44 @@ const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
 const MAX_RETENTION_MS = 5 * 365 * 86_400_000;
 
-export function seriesSettings(options: SeriesOptions): SeriesSettings {
-  checkKnown(options, OPTIONS, undefined, GONE);
-  const { values = "float32", clock = "server", nan = "reject" } = options;
-  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
-  if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
-  policyOf(nan);
-  const { replicas = 0 } = options;
-  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
-    throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
-  const { resolution } = options;
-  if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
-    throw argumentError("resolution", resolution, '"1us", "10us", "100us", "1ms" or left out');
-  const { onStoreError = "throw" } = options;
-  if (onStoreError !== "throw" && onStoreError !== "local")
-    throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
+export const SERIES = {
+  retention: [durationMs, 3_600_000, 1, MAX_RETENTION_MS],
+  values: VALUES,
+  clock: [oneOf, "server", "server", "event"],
+  nan: NAN,
+  maxPendingBytes: [byteBound, 8 << 20],
+  maxResidentBytes: [byteBound, 512 << 20],
+  replicas: [replicasOf, 0],
+  resolution: [resolutionOf],
+  onStoreError: [oneOf, "throw", "throw", "local"],
+  entropy: [given<() => number>, randomU32],
+} as const satisfies Schema<SeriesOptions>;
+
+export function seriesSettings(options: SeriesOptions) {
+  checkGone(options, GONE);
+  const { values, clock, resolution, onStoreError, ...rest } = settingsOf(SERIES, options);
   return {
-    retentionMs: durationMs("retention", options.retention ?? "1h", 1, MAX_RETENTION_MS),
+    ...rest,
     valueType: values === "float64" ? 1 : 0,
     clock: clock === "event" ? 1 : 0,
-    nan,
-    maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
-    maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
-    replicas,
+    /** Values are rounded to this part of 1; 0: not at all. */
     unitsPerOne: resolution === undefined ? 0 : UNITS_PER_ONE[resolution]!,
     isLocalOnError: onStoreError === "local",
-    entropy: options.entropy ?? randomU32,
-    written: new Set(),
+    /** Called with the values of each batch that the store has. */
+    written: new Set<WrittenListener>(),
   };
+}
+
+function replicasOf(argument: string, replicas: number): number {
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
+    throw argumentError(argument, replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
+  return replicas;
+}
+
+function resolutionOf(argument: string, resolution: SeriesOptions["resolution"]) {
+  if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
+    throw argumentError(argument, resolution, '"1us", "10us", "100us", "1ms" or left out');
+  return resolution;
 }
 
 /** Throws ARGUMENT, or the reason of an aborted signal. */

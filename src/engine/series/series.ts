@@ -3,7 +3,7 @@ import { Beside } from "../../base/async/beside.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import { ofThisCopy } from "../../base/copies.ts";
-import { argumentError, checkSignal, checkUnaborted, type OrielError } from "../../base/errors.ts";
+import { argumentError, checkUnaborted, type OrielError, signalOf } from "../../base/errors.ts";
 import { Place, placeOf } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
@@ -262,7 +262,7 @@ export class Series {
           throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
         for (const one of series) one.#loops.free.checkOpen();
         const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
-        checkSignal(options.signal);
+        signalOf("signal", options.signal);
         const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
         const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
         const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";

@@ -1,6 +1,7 @@
-import { argumentError, byteBound, checkKnown } from "../../base/errors.ts";
+import { byteBound } from "../../base/errors.ts";
+import { flag, fn, oneOf, type Schema } from "../../base/options.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
-import { type NanPolicy, policyOf } from "../kernel/nan.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
 
 /** Options of `LocalSeries`. */
 export interface LocalSeriesOptions {
@@ -22,14 +23,14 @@ export interface LocalSeriesOptions {
   clock?: Clock | undefined;
 }
 
-export function localSeriesSettings(options: LocalSeriesOptions) {
-  checkKnown(options, ["retention", "values", "nan", "maxBytes", "compact", "clock"]);
-  const { values = "float32", nan = "reject", clock = Date.now } = options;
-  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
-  policyOf(nan);
-  const { compact = false } = options;
-  if (typeof compact !== "boolean") throw argumentError("compact", compact, "true or false");
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
-  const retentionMs = durationMs("retention", options.retention ?? "1h");
-  return { values, nan, clock, compact, retentionMs, maxBytes: byteBound("maxBytes", options.maxBytes ?? 512 << 20) };
-}
+export const VALUES = [oneOf, "float32", "float32", "float64"] as const;
+export const NAN = [oneOf, "reject", "reject", "ignore", "propagate"] as const;
+
+export const LOCAL_SERIES = {
+  retention: [durationMs, 3_600_000],
+  values: VALUES,
+  nan: NAN,
+  maxBytes: [byteBound, 512 << 20],
+  compact: [flag, false],
+  clock: [fn<Clock>, () => Date.now(), "a function that returns ms since 1970"],
+} as const satisfies Schema<LocalSeriesOptions>;

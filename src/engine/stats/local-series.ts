@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { Place } from "../../base/place.ts";
 import { isDate } from "../../base/realm.ts";
 import { type Clock, instantMs } from "../../base/time.ts";
@@ -10,7 +11,7 @@ import {
   type LocalPercentileOptions,
   PercentileQueries,
 } from "./live/percentile-queries.ts";
-import { type LocalSeriesOptions, localSeriesSettings } from "./local-series-options.ts";
+import { LOCAL_SERIES, type LocalSeriesOptions } from "./local-series-options.ts";
 import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
 import { PackedEvents } from "./segments/packed-events.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
@@ -64,7 +65,7 @@ export class LocalSeries {
   constructor(options?: LocalSeriesOptions, liveLimits?: LiveLimits, indexLimits?: IndexLimits);
   constructor(options: LocalSeriesOptions = {}, liveLimits: LiveLimits = LIVE_LIMITS, indexLimits?: IndexLimits) {
     const { values, nan, clock, retentionMs, maxBytes, compact } = AT.checked(undefined, () =>
-      localSeriesSettings(options),
+      settingsOf(LOCAL_SERIES, options),
     );
     this.#retentionMs = retentionMs;
     this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));

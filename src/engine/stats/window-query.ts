@@ -1,4 +1,5 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError, checkGone, checkKnown } from "../../base/errors.ts";
+import { oneOf } from "../../base/options.ts";
 import { warnOfFractions } from "../../base/percent.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../../base/time.ts";
 import { type PercentileMethod, percentileRanks } from "../kernel/percentile/percentile.ts";
@@ -67,7 +68,8 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
 
 /** With `end` "now", the option `at` is the time of an event, not the end of the window. */
 export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
-  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS, undefined, GONE);
+  checkGone(options, GONE);
+  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   percentileRanks(method, 1, 50);
@@ -85,7 +87,7 @@ export function kindOf({ spanMs, atMs, closed }: WindowQuery): string {
 
 function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {
   const { span = retentionMs, closed = "right" } = options;
-  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+  oneOf("closed", closed, "right", "both");
   const spanMs = durationMs("span", span);
   if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
   const atMs = end === "now" || options.at === undefined ? undefined : instantMs("at", options.at);

@@ -126,7 +126,7 @@ export class HeldLocks {
    */
   extend(lease: Duration = this.#leaseMs): Promise<boolean> {
     return this.#at.runOuter("extend", async () => {
-      leaseMsOf("lease", lease);
+      leaseMsOf(lease);
       const areExtended = (await settled(this.#held.map((each) => each.extend(lease)))).every(Boolean);
       // One may have ended while the answer for another was under way.
       return areExtended && this.leftMs > 0;

@@ -1,17 +1,18 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { type Place, placed, placeOf } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { HeldLock } from "../held.ts";
 import { type HoldRequest, LockCalls } from "../lock-calls.ts";
 import {
-  checkOptions,
+  FORCE_RELEASE,
   type ForceReleaseOptions,
+  LOCK,
   type LockOptions,
-  lockSettings,
   type TryLockOptions,
-  watchdogLeaseMsOf,
+  WATCHDOG,
 } from "../lock-options.ts";
 import { StoreHold } from "../store-hold.ts";
 import { leaveHold, takeHold } from "../waiters.ts";
@@ -44,7 +45,7 @@ export class Lock {
     this.name = name;
     this.#store = store;
     this.#key = lockKeyOf(store, name);
-    const { watchdogLeaseMs, replicas } = this.#at.checked(undefined, () => lockSettings(options));
+    const { watchdogLeaseMs, replicas } = this.#at.checked(undefined, () => settingsOf(LOCK, options));
     this.#replicas = replicas;
     this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
     register(store, "Lock", name, this);
@@ -72,7 +73,7 @@ export class Lock {
         store: lock.#store,
         hold: (request: HoldRequest) => lock.#hold(request),
       }));
-      return new LockSet(members, watchdogLeaseMsOf(options));
+      return new LockSet(members, settingsOf(WATCHDOG, options).watchdogLeaseMs);
     });
   }
 
@@ -112,10 +113,7 @@ export class Lock {
    */
   forceRelease(options: ForceReleaseOptions = {}): Promise<boolean> {
     return this.#at.run("forceRelease", async () => {
-      checkOptions(options, ["fence"]);
-      const { fence } = options;
-      if (fence !== undefined && !(Number.isSafeInteger(fence) && fence > 0))
-        throw argumentError("fence", fence, "a fence, which is an integer from 1 to 2^53 - 1");
+      const { fence } = settingsOf(FORCE_RELEASE, options);
       const { token, state } = await readState(this.#store, this.#key);
       if (!state.isHeld || (fence !== undefined && fence !== state.fence)) return false;
       // The token proves that no later hold is released.

@@ -1,9 +1,10 @@
+import { settingsOf } from "../../base/options.ts";
 import { placeOf } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { HeldLock } from "../held.ts";
 import { type HoldRequest, LockCalls } from "../lock-calls.ts";
-import { type LockOptions, lockSettings, type TryLockOptions } from "../lock-options.ts";
+import { LOCK, type LockOptions, type TryLockOptions } from "../lock-options.ts";
 import { StoreHold } from "../store-hold.ts";
 import { takeHold } from "../waiters.ts";
 import { readWriteKeyOf } from "./lock-state.ts";
@@ -33,7 +34,7 @@ export class ReadWriteLock {
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
     const at = placeOf("ReadWriteLock", store, name);
-    const { watchdogLeaseMs, replicas } = at.checked(undefined, () => lockSettings(options));
+    const { watchdogLeaseMs, replicas } = at.checked(undefined, () => settingsOf(LOCK, options));
     this.name = name;
     const key = readWriteKeyOf(store, name);
     const what = `the lock ${key}`;

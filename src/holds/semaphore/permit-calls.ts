@@ -1,11 +1,12 @@
 import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
+import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Place, placeOf } from "../../base/place.ts";
-import type { Duration } from "../../base/time.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { HeldLock } from "../held.ts";
 import { type HoldRequest, whileHeld } from "../lock-calls.ts";
-import { checkOptions, leaseMsOf, lockSettings, waitMsOf } from "../lock-options.ts";
+import { LEASE, MAX_MS, REPLICAS, SIGNAL, WATCHDOG_LEASE } from "../lock-options.ts";
 import { StoreHold } from "../store-hold.ts";
 import { takeHold } from "../waiters.ts";
 import { semaphoreKeyOf } from "./permits-in-use.ts";
@@ -41,20 +42,20 @@ export interface PermitOptions extends TryPermitOptions {
 /** A hold of one or more permits of a semaphore. Its `fence` is null, because several holders work at once. */
 export type Permit = HeldLock<null>;
 
-const DEFAULT_WAIT = "10s";
-
-interface SemaphoreSettings {
-  limit: number;
-  watchdogLeaseMs: number;
-  replicas: number;
-}
-
-/** Throws ARGUMENT for a wrong option, and for one that is not `known`. */
-export function semaphoreSettings(options: SemaphoreOptions, known: readonly string[]): SemaphoreSettings {
-  checkOptions(options, known);
-  const { limit, ...others } = options;
-  return { limit: wholeNumber("limit", limit, 1, MAX_LIMIT), ...lockSettings(others) };
-}
+const LIMIT = [wholeNumber, undefined, 1, MAX_LIMIT] as const;
+/** Options of a constructor over several servers. */
+export const QUORUM_SEMAPHORE = { limit: LIMIT, watchdogLease: WATCHDOG_LEASE };
+export const SEMAPHORE = {
+  limit: LIMIT,
+  watchdogLease: WATCHDOG_LEASE,
+  replicas: REPLICAS,
+} satisfies Schema<SemaphoreOptions>;
+const TRY_PERMIT = { lease: LEASE, signal: SIGNAL } satisfies Schema<TryPermitOptions>;
+const PERMIT = {
+  wait: [durationMs, 10_000, 0, MAX_MS],
+  lease: LEASE,
+  signal: SIGNAL,
+} as const satisfies Schema<PermitOptions>;
 
 /** The calls of a semaphore, around its own way to get a hold. */
 export class PermitCalls {
@@ -66,7 +67,7 @@ export class PermitCalls {
   /** `hold` gets the name of the hold in messages. */
   constructor(
     at: Place,
-    { limit, watchdogLeaseMs }: SemaphoreSettings,
+    { limit, watchdogLeaseMs }: SettingsOf<typeof QUORUM_SEMAPHORE>,
     hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>,
   ) {
     this.limit = limit;
@@ -84,7 +85,7 @@ export class PermitCalls {
     options: SemaphoreOptions,
   ): PermitCalls {
     const at = placeOf(structure, store, name);
-    const settings = at.checked(undefined, () => semaphoreSettings(options, ["limit", "watchdogLease", "replicas"]));
+    const settings = at.checked(undefined, () => settingsOf(SEMAPHORE, options));
     const { limit, replicas } = settings;
     register(store, structure, name, instance, { limit });
     const key = semaphoreKeyOf(store, name);
@@ -95,10 +96,7 @@ export class PermitCalls {
   }
 
   tryAcquire(permits: number, options: TryPermitOptions): Promise<Permit | null> {
-    return this.#at.run("tryAcquire", () => {
-      checkOptions(options, ["lease", "signal"]);
-      return this.#permit(permits, options, 0);
-    });
+    return this.#at.run("tryAcquire", () => this.#permit(permits, { ...settingsOf(TRY_PERMIT, options), waitMs: 0 }));
   }
 
   acquire(permits: number, options: PermitOptions): Promise<Permit> {
@@ -119,23 +117,22 @@ export class PermitCalls {
   }
 
   async #acquire(permits: number, options: PermitOptions): Promise<Permit> {
-    checkOptions(options, ["wait", "lease", "signal"]);
-    const waitMs = waitMsOf(options.wait ?? DEFAULT_WAIT);
-    const permit = await this.#permit(permits, options, waitMs);
+    const settings = settingsOf(PERMIT, options);
+    const permit = await this.#permit(permits, settings);
     if (permit) return permit;
     const free = permits === 1 ? "no permit was" : `no ${permits} permits were`;
-    const text = `${free} free within ${waitMs} ms (limit ${this.limit})`;
+    const text = `${free} free within ${settings.waitMs} ms (limit ${this.limit})`;
     throw new OrielError("DEADLINE", text, { transient: true, applied: "no" });
   }
 
-  async #permit(permits: number, { lease, signal }: TryPermitOptions, waitMs: number): Promise<Permit | null> {
+  async #permit(permits: number, settings: SettingsOf<typeof PERMIT>): Promise<Permit | null> {
     wholeNumber("permits", permits, 1, MAX_PERMITS);
     // It could never be acquired.
     if (permits > this.limit) throw argumentError("permits", permits, `at most the limit, ${this.limit}`);
-    const isWatched = lease === undefined;
-    const leaseMs = isWatched ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
+    const { waitMs, leaseMs, signal } = settings;
     signal?.throwIfAborted();
     const what = `the hold of ${permits} of ${this.limit} permits`;
-    return this.#hold(permits, { leaseMs, waitMs, signal, isWatched }, what);
+    const request = { leaseMs: leaseMs ?? this.#watchdogLeaseMs, waitMs, signal, isWatched: leaseMs === null };
+    return this.#hold(permits, request, what);
   }
 }

@@ -1,7 +1,8 @@
 import { RedlockMutex } from "redis-semaphore";
+import { settingsOf } from "../../base/options.ts";
 import type { HeldLock } from "../held.ts";
 import { LockCalls } from "../lock-calls.ts";
-import { type LockOptions, type TryLockOptions, watchdogLeaseMsOf } from "../lock-options.ts";
+import { type LockOptions, type TryLockOptions, WATCHDOG } from "../lock-options.ts";
 import { placeOfClients, Quorum, type QuorumClient } from "./quorum.ts";
 
 /**
@@ -36,7 +37,7 @@ export class QuorumLock {
   constructor(clients: readonly QuorumClient[], name: string, options: Pick<LockOptions, "watchdogLease"> = {}) {
     const at = placeOfClients("QuorumLock", clients, name);
     this.name = name;
-    const watchdogLeaseMs = at.checked(undefined, () => watchdogLeaseMsOf(options));
+    const { watchdogLeaseMs } = at.checked(undefined, () => settingsOf(WATCHDOG, options));
     const quorum = new Quorum(clients, at);
     this.#calls = new LockCalls(at, watchdogLeaseMs, (request) =>
       quorum.hold(request, `the lock "${name}"`, (voters, settings) => new RedlockMutex(voters, name, settings)),

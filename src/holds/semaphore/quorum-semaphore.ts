@@ -1,11 +1,12 @@
 import { RedlockMultiSemaphore } from "redis-semaphore";
 import { argumentError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import {
   type Permit,
   PermitCalls,
   type PermitOptions,
+  QUORUM_SEMAPHORE,
   type SemaphoreOptions,
-  semaphoreSettings,
 } from "./permit-calls.ts";
 import { type Library, placeOfClients, Quorum, type QuorumClient } from "./quorum.ts";
 
@@ -30,7 +31,7 @@ export class QuorumSemaphore {
    */
   constructor(clients: readonly QuorumClient[], name: string, options: Omit<SemaphoreOptions, "replicas">) {
     const at = placeOfClients("QuorumSemaphore", clients, name);
-    const settings = at.checked(undefined, () => semaphoreSettings(options, ["limit", "watchdogLease"]));
+    const settings = at.checked(undefined, () => settingsOf(QUORUM_SEMAPHORE, options));
     const { limit } = settings;
     this.name = name;
     this.limit = limit;

@@ -1,6 +1,7 @@
 import { leaseClock } from "../../base/async/lease-clock.ts";
 import { Listeners } from "../../base/async/listeners.ts";
-import { argumentError, checkKnown, checkSignal, OrielError } from "../../base/errors.ts";
+import { argumentError, OrielError, signalOf } from "../../base/errors.ts";
+import { fn, type Schema, settingsOf } from "../../base/options.ts";
 import { checkStore, Place, placeOf } from "../../base/place.ts";
 import type { Clock } from "../../base/time.ts";
 import { COMMAND } from "../../generated/layouts/breaker.ts";
@@ -23,6 +24,11 @@ export interface BreakerRunOptions<F = never> {
   /** Returns the value to use instead of a rejection: that of `fn`, OPEN or DEADLINE. Not called after an abort. */
   fallback?: ((error: unknown) => F | PromiseLike<F>) | undefined;
 }
+
+const RUN_OPTIONS = {
+  signal: [signalOf],
+  fallback: [fn, null, "a function of the error"],
+} as const satisfies Schema<BreakerRunOptions<unknown>>;
 
 /** Calls of a disabled breaker. */
 const UNCOUNTED_CALLS = /* @__PURE__ */ new Calls(DISABLED, Number.POSITIVE_INFINITY, false);
@@ -67,7 +73,7 @@ export class Breaker {
       if (store !== "local") checkStore(store, ', or "local"');
       return breakerSettings(options);
     });
-    const { rule, slowMs, flushMs } = this.#settings;
+    const { rule, slowCallMs, flushMs } = this.#settings;
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS, (error) => ({ error }));
     this.name = name as string;
@@ -88,7 +94,7 @@ export class Breaker {
       this.#gate = new SharedGate({ store, key, rule, flushMs, place, monotonic: this.#monotonic, onState, onError });
     }
     const failure = options.failureRatio !== undefined || options.failures !== undefined;
-    this.#countedCalls = new Calls(this.#gate, slowMs, failure);
+    this.#countedCalls = new Calls(this.#gate, slowCallMs, failure);
     this.#calls = this.#countedCalls;
     if (store !== "local") register(store, "Breaker", this.name, this, sharedSettings(this.#settings));
   }
@@ -243,10 +249,5 @@ export class Breaker {
 }
 
 function checkRunOptions(options: BreakerRunOptions<unknown>): AbortSignal | undefined {
-  checkKnown(options, ["signal", "fallback"]);
-  const { signal, fallback } = options;
-  checkSignal(signal);
-  if (fallback !== undefined && typeof fallback !== "function")
-    throw argumentError("fallback", fallback, "a function of the error");
-  return signal;
+  return settingsOf(RUN_OPTIONS, options).signal;
 }

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, OrielError, wholeNumber } from "../../base/errors.ts";
+import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
+import { fn, given, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
@@ -43,53 +44,53 @@ export interface BreakerRules {
 export type BreakerOptions = BreakerRules &
   ({ failureRatio: number } | { failures: number } | { slowRatio: number; slowCall: Duration });
 
-export interface BreakerSettings {
-  rule: Rule;
-  /** Infinity without a slow-call condition. */
-  slowMs: number;
-  flushMs: number;
-  /** Infinity without a timeout. */
-  timeoutMs: number;
-  isFailure: (error: unknown) => boolean;
-  isIgnored: (error: unknown) => boolean;
-}
-
-const KNOWN = [
-  ...["name", "span", "failureRatio", "slowRatio", "slowCall", "minimumCalls", "failures"],
-  ...["cooldown", "probes", "lease", "flush", "timeout", "isFailure", "isIgnored", "monotonic"],
-];
 const DAY_MS = 86_400_000;
 const MAX_CALLS = 2 ** 31 - 1;
 const MAX_PROBES = 100;
 const MAX_FLUSH_MS = 10_000;
+const RATIO = [ratioOf, Number.POSITIVE_INFINITY] as const;
+
+/** Infinity: the condition or the bound is not set. */
+export const BREAKER = {
+  name: [given<string | undefined>],
+  span: [durationMs, undefined, 1, DAY_MS],
+  failureRatio: RATIO,
+  slowRatio: RATIO,
+  slowCall: [durationMs, Number.POSITIVE_INFINITY, 1, DAY_MS],
+  minimumCalls: [wholeNumber, 10, 1, MAX_CALLS],
+  failures: [wholeNumber, Number.POSITIVE_INFINITY, 1, MAX_CALLS],
+  cooldown: [durationMs, 30_000, 1, DAY_MS],
+  probes: [wholeNumber, 1, 1, MAX_PROBES],
+  lease: [durationMs, 30_000, 1, DAY_MS],
+  flush: [durationMs, 100, 1, MAX_FLUSH_MS],
+  timeout: [durationMs, Number.POSITIVE_INFINITY, 1, DAY_MS],
+  isFailure: [fn<(error: unknown) => boolean>, () => true],
+  isIgnored: [fn<(error: unknown) => boolean>, isOpen],
+  monotonic: [fn<Clock>, null],
+} as const satisfies Schema<BreakerRules>;
+
+export type BreakerSettings = SettingsOf<typeof BREAKER> & { rule: Rule };
 
 export function breakerSettings(options: BreakerOptions): BreakerSettings {
-  checkKnown(options, KNOWN);
-  const { failureRatio, slowRatio, slowCall, failures, timeout, monotonic } = options;
-  const { isFailure = () => true, isIgnored = isOpen } = options;
-  if (failureRatio === undefined && slowRatio === undefined && failures === undefined)
+  const settings = settingsOf(BREAKER, options);
+  const { spanMs, failureRatio, slowRatio, slowCallMs, minimumCalls, failures, cooldownMs, probes, leaseMs } = settings;
+  if (Math.min(failureRatio, slowRatio, failures) === Number.POSITIVE_INFINITY)
     throw new OrielError(
       "ARGUMENT",
       "the options name no condition; one of failureRatio, failures, or slowRatio with slowCall is required",
     );
-  if ((slowRatio === undefined) !== (slowCall === undefined))
-    throw argumentError("slowCall", slowCall, "given with slowRatio, and only with it");
-  for (const [name, given] of Object.entries({ isFailure, isIgnored, monotonic }))
-    if (given !== undefined && typeof given !== "function") throw argumentError(name, given, "a function");
-  return {
-    rule: ruleOf(options),
-    slowMs: slowCall === undefined ? Number.POSITIVE_INFINITY : durationMs("slowCall", slowCall, 1, DAY_MS),
-    flushMs: flushMsOf(options),
-    timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : durationMs("timeout", timeout, 1, DAY_MS),
-    isFailure,
-    isIgnored,
-  };
+  if (Number.isFinite(slowRatio) !== Number.isFinite(slowCallMs))
+    throw argumentError("slowCall", options.slowCall, "given with slowRatio, and only with it");
+  const tickMs = tickMsOf(spanMs);
+  const wholeMs = Math.ceil(spanMs / tickMs) * tickMs;
+  const conditions = { minimumCalls, failureRatio, slowRatio, failures };
+  return { ...settings, rule: { spanMs: wholeMs, tickMs, ...conditions, cooldownMs, probes, leaseMs } };
 }
 
 /** The settings that all processes of a circuit share, as options. Conditions that are not set are left out. */
-export function sharedSettings({ rule, slowMs }: BreakerSettings): Readonly<Record<string, number>> {
+export function sharedSettings({ rule, slowCallMs }: BreakerSettings): Readonly<Record<string, number>> {
   const { spanMs, failureRatio, slowRatio, minimumCalls, failures, cooldownMs, probes, leaseMs } = rule;
-  const rules = { failureRatio, slowRatio, slowCall: slowMs, minimumCalls, failures, probes };
+  const rules = { failureRatio, slowRatio, slowCall: slowCallMs, minimumCalls, failures, probes };
   const set = Object.entries(rules).filter(([, value]) => Number.isFinite(value));
   return { span: spanMs, cooldown: cooldownMs, lease: leaseMs, ...Object.fromEntries(set) };
 }
@@ -98,29 +99,7 @@ function isOpen(error: unknown): boolean {
   return error instanceof OrielError && error.code === "OPEN";
 }
 
-function ruleOf(options: BreakerOptions): Rule {
-  const { span, minimumCalls = 10, failures, cooldown = "30s", probes = 1, lease = "30s" } = options;
-  const spanMs = durationMs("span", span, 1, DAY_MS);
-  const tickMs = tickMsOf(spanMs);
-  return {
-    spanMs: Math.ceil(spanMs / tickMs) * tickMs,
-    tickMs,
-    minimumCalls: wholeNumber("minimumCalls", minimumCalls, 1, MAX_CALLS),
-    failureRatio: ratioOf("failureRatio", options.failureRatio),
-    slowRatio: ratioOf("slowRatio", options.slowRatio),
-    failures: failures === undefined ? Number.POSITIVE_INFINITY : wholeNumber("failures", failures, 1, MAX_CALLS),
-    cooldownMs: durationMs("cooldown", cooldown, 1, DAY_MS),
-    probes: wholeNumber("probes", probes, 1, MAX_PROBES),
-    leaseMs: durationMs("lease", lease, 1, DAY_MS),
-  };
-}
-
-function flushMsOf({ flush = 100 }: BreakerOptions): number {
-  return durationMs("flush", flush, 1, MAX_FLUSH_MS);
-}
-
-function ratioOf(argument: string, ratio: number | undefined): number {
-  if (ratio === undefined) return Number.POSITIVE_INFINITY;
+function ratioOf(argument: string, ratio: number): number {
   if (typeof ratio !== "number" || !(ratio >= 0 && ratio <= 1)) throw argumentError(argument, ratio, "from 0 to 1");
   return ratio;
 }

@@ -1,5 +1,6 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkKnown } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { Place, placeOf } from "../../base/place.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { MODE } from "../../generated/layouts/limiter.ts";
@@ -21,9 +22,9 @@ import {
   checkOverride,
   checkPermit,
   costOf,
+  LIMITER,
   type LimiterOptions,
   type LimiterSettings,
-  limiterSettings,
   type PoliciesOf,
   policiesFor,
   type TakeOptions,
@@ -83,7 +84,7 @@ export class Limiter {
 
   /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
-    this.#settings = new Place("Limiter", options?.name, store).checked(undefined, () => limiterSettings(options));
+    this.#settings = new Place("Limiter", options?.name, store).checked(undefined, () => settingsOf(LIMITER, options));
     this.#at = placeOf("Limiter", store, options.name);
     this.#failedToTake = this.#at.thrower("take");
     this.name = options.name;

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, checkSignal } from "../../base/errors.ts";
+import { argumentError, checkKnown, signalOf } from "../../base/errors.ts";
+import { type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { LocalDecisions } from "./local-decisions.ts";
 import type { Policy } from "./policies.ts";
@@ -68,35 +69,28 @@ const MAX_POLICIES = 16;
 /** Throws ARGUMENT for an unknown option or a wrong signal. */
 export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
   checkKnown(options, known);
-  checkSignal(options.signal);
+  signalOf("signal", options.signal);
 }
 
-export interface LimiterSettings {
-  onStoreError: OnStoreError;
-  denyCacheMs: number;
-  lease: { permits: number; forMs: number } | undefined;
+export const LIMITER = {
+  name: [text],
+  onStoreError: [onStoreErrorOf, "throw"],
+  denyCache: [durationMs, 0, 0, MAX_DENY_CACHE_MS],
+  lease: [(argument: string, lease: LimiterOptions["lease"]) => lease && settingsOf(LEASE, lease, argument)],
+} as const satisfies Schema<LimiterOptions>;
+const LEASE = { permits: [permitsOf], for: [durationMs, undefined, 1, MAX_LEASE_MS] } as const;
+
+export type LimiterSettings = SettingsOf<typeof LIMITER>;
+
+function onStoreErrorOf(argument: string, value: OnStoreError): OnStoreError {
+  if (!["throw", "allow", "deny"].includes(value as string) && typeof Object(value).storeFor !== "function")
+    throw argumentError(argument, value, '"throw", "allow", "deny" or localDecisions()');
+  return value;
 }
 
-export function limiterSettings(options: LimiterOptions): LimiterSettings {
-  checkKnown(options, ["name", "onStoreError", "denyCache", "lease"]);
-  const { name, onStoreError = "throw", denyCache = 0 } = options;
-  if (typeof name !== "string") throw argumentError("name", name, "a string");
-  if (
-    !["throw", "allow", "deny"].includes(onStoreError as string) &&
-    typeof Object(onStoreError).storeFor !== "function"
-  )
-    throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or localDecisions()');
-  const denyCacheMs = durationMs("denyCache", denyCache, 0, MAX_DENY_CACHE_MS);
-  return { onStoreError, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
-}
-
-function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {
-  checkKnown(lease, ["permits", "for"], "lease");
-  if (lease.permits === 0) throw argumentError("lease.permits", 0, "an integer number of permits, 1 or more");
-  return {
-    permits: costOf(lease.permits, "lease.permits"),
-    forMs: durationMs("lease.for", lease.for, 1, MAX_LEASE_MS),
-  };
+function permitsOf(argument: string, permits: number): number {
+  if (permits === 0) throw argumentError(argument, 0, "an integer number of permits, 1 or more");
+  return costOf(permits, argument);
 }
 
 /** Throws ARGUMENT unless they are 1 to 16 policies with different names. */

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError } from "../../base/errors.ts";
+import { flag, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
@@ -42,10 +43,8 @@ export interface WindowPolicy extends PolicyOptions {
  */
 export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefined }): Policy {
   return placed("fixedWindow", () => {
-    checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
-    const { limit, span, aligned = false } = options;
-    const spanMs = durationMs("span", span, 1, MAX_SPAN_MS);
-    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MAX_PERMITS), spanMs, 0, aligned);
+    const settings = settingsOf({ limit: PERMITS, span: SPAN, aligned: [flag, false], ...POLICY }, options);
+    return policy(settings, "fixed-window", KIND.fixed, settings.limit, 0, settings.aligned);
   });
 }
 
@@ -55,9 +54,8 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
  */
 export function slidingWindow(options: WindowPolicy): Policy {
   return placed("slidingWindow", () => {
-    checkKnown(options, ["limit", "span", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MAX_PERMITS), spanMs, 0);
+    const settings = settingsOf({ limit: PERMITS, span: SPAN, ...POLICY }, options);
+    return policy(settings, "sliding-window", KIND.sliding, settings.limit, 0);
   });
 }
 
@@ -75,10 +73,9 @@ export interface LeakyBucketPolicy extends PolicyOptions {
  */
 export function leakyBucket(options: LeakyBucketPolicy): Policy {
   return placed("leakyBucket", () => {
-    checkKnown(options, ["capacity", "span", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    const capacity = whole("capacity", options.capacity, Math.floor(MAX_LEVEL / spanMs));
-    return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+    const settings = settingsOf({ capacity: LEVEL, span: SPAN, ...POLICY }, options);
+    const capacity = whole("capacity", settings.capacity, Math.floor(MAX_LEVEL / settings.spanMs));
+    return policy(settings, "leaky-bucket", KIND.leaky, capacity, Math.max(1, capacity));
   });
 }
 
@@ -89,12 +86,11 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
  */
 export function gcra(options: WindowPolicy & { burst?: number | undefined }): Policy {
   return placed("gcra", () => {
-    checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    const most = Math.floor(MAX_LEVEL / spanMs);
-    const limit = whole("limit", options.limit, most);
-    const burst = whole("burst", options.burst ?? limit, most);
-    return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+    const settings = settingsOf({ limit: LEVEL, span: SPAN, burst: [given<number | undefined>], ...POLICY }, options);
+    const most = Math.floor(MAX_LEVEL / settings.spanMs);
+    const limit = whole("limit", settings.limit, most);
+    const burst = whole("burst", settings.burst ?? limit, most);
+    return policy(settings, "gcra", KIND.leaky, limit === 0 ? 0 : burst, Math.max(1, limit));
   });
 }
 
@@ -109,10 +105,11 @@ export interface ConcurrencyPolicy extends PolicyOptions {
 /** A concurrency limit: at most `limit` permits are lent, until `limiter.release` or the end of their lease. Takes 32 bytes each. */
 export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
-    checkKnown(options, ["limit", "lease", "name", "shadow"]);
-    const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
-    const limit = whole("limit", options.limit, MAX_LENT);
-    const own = policy(options, "concurrency", KIND.concurrency, limit, leaseMs, 0);
+    const { leaseMs: spanMs, ...settings } = settingsOf(
+      { limit: [whole, undefined, MAX_LENT], lease: SPAN, ...POLICY },
+      options,
+    );
+    const own = policy({ ...settings, spanMs }, "concurrency", KIND.concurrency, settings.limit, 0);
     // Not enumerable, because the settings of a policy are announced as JSON.
     return Object.freeze(Object.defineProperty({ ...own }, "turns", { value: TURNS }));
   });
@@ -158,19 +155,24 @@ const MAX_PERMITS = 2 ** 47;
 const MAX_LENT = 10_000;
 const TURNS = { acquire: acquireInTurn, forget: forgetTurns };
 
+const SPAN = [durationMs, undefined, 1, MAX_SPAN_MS] as const;
+const PERMITS = [whole, undefined, MAX_PERMITS] as const;
+/** Permits whose bound depends on the span. */
+const LEVEL = [given<number>] as const;
+/** The options of every policy. */
+const POLICY = {
+  name: [text, null, "1 to 64 characters of A-Z a-z 0-9 . _ -", /^[\w.-]{1,64}$/],
+  shadow: [flag, false],
+} as const satisfies Schema<PolicyOptions>;
+
 function policy(
-  { name, shadow = false }: PolicyOptions,
+  { name, shadow, spanMs }: SettingsOf<typeof POLICY> & { spanMs: number },
   kindName: PolicyKind,
   kind: number,
   limit: number,
-  spanMs: number,
   rate: number,
   isAligned = false,
 ): Policy {
-  if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
-    throw argumentError("name", name, "1 to 64 characters of A-Z a-z 0-9 . _ -");
-  if (typeof shadow !== "boolean") throw argumentError("shadow", shadow, "true or false");
-  if (typeof isAligned !== "boolean") throw argumentError("aligned", isAligned, "true or false");
   return Object.freeze({
     name: name ?? kindName,
     kindName,

@@ -68,15 +68,15 @@ export class FleetMetrics {
     this.#store = store;
     this.#settings = this.#at.checked(undefined, () => fleetSettings(options));
     this.#key = this.#at.checked(undefined, () => fleetKeyOf(store, name));
-    if (this.#settings.hasPercentiles) this.#latencies = new FleetLatencies(store, name, this.#settings.intervalMs);
+    if (this.#settings.percentiles) this.#latencies = new FleetLatencies(store, name, this.#settings.intervalMs);
     this.#sender = new Sender({
       store,
       key: this.#key,
       shape: this.#settings.shape,
       onOutcome: (given, outcome) => this.#onOutcome(given, outcome),
     });
-    const { shape, intervalMs, hasPercentiles } = this.#settings;
-    register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, { percentiles: hasPercentiles });
+    const { shape, intervalMs, percentiles } = this.#settings;
+    register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, { percentiles });
   }
 
   /** Calls the listener at each such event. Returns a function that removes it. */

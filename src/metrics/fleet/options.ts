@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
+import { argumentError, wholeNumber } from "../../base/errors.ts";
+import { flag, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { RingShape } from "./ring.ts";
 
@@ -29,15 +30,6 @@ export interface FleetMetricsOptions {
   percentiles?: boolean | undefined;
 }
 
-export interface FleetSettings {
-  shape: RingShape;
-  intervalMs: number;
-  flushMs: number;
-  mode: "exact" | "sentinel";
-  hasPercentiles: boolean;
-}
-
-const KNOWN = ["sampleCount", "interval", "maxNames", "flush", "mode", "percentiles"];
 const DEFAULT_SAMPLES = 60;
 const MAX_SAMPLES = 600;
 const MAX_NAMES = 1000;
@@ -46,14 +38,22 @@ const MAX_FLUSH_MS = 3_600_000;
 const MAX_NAME_BYTES = 512;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+export const FLEET = {
+  sampleCount: [wholeNumber, null, 1, MAX_SAMPLES],
+  interval: [durationMs, 60_000, 1, MAX_INTERVAL_MS],
+  maxNames: [wholeNumber, 100, 1, MAX_NAMES],
+  flush: [durationMs, 1000, 1, MAX_FLUSH_MS],
+  mode: [oneOf, "exact", "exact", "sentinel"],
+  percentiles: [flag, false],
+} as const satisfies Schema<FleetMetricsOptions>;
+
+export type FleetSettings = ReturnType<typeof fleetSettings>;
+
 /** Throws ARGUMENT. */
-export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
-  checkKnown(options, KNOWN);
-  const { interval = "1m", maxNames = 100, flush = "1s", mode = "exact", percentiles = false } = options;
-  const intervalMs = durationMs("interval", interval, 1, MAX_INTERVAL_MS);
-  const { sampleCount = divisorUpTo(DEFAULT_SAMPLES, intervalMs) } = options;
-  wholeNumber("sampleCount", sampleCount, 1, MAX_SAMPLES);
-  wholeNumber("maxNames", maxNames, 1, MAX_NAMES);
+export function fleetSettings(options: FleetMetricsOptions) {
+  const settings = settingsOf(FLEET, options);
+  const { intervalMs, maxNames } = settings;
+  const sampleCount = settings.sampleCount ?? divisorUpTo(DEFAULT_SAMPLES, intervalMs);
   if (intervalMs % sampleCount !== 0) {
     const fits = divisorUpTo(sampleCount, intervalMs);
     throw argumentError(
@@ -62,15 +62,8 @@ export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
       `a number that divides the interval of ${intervalMs} ms, e.g. ${fits}`,
     );
   }
-  if (mode !== "exact" && mode !== "sentinel") throw argumentError("mode", mode, '"exact" or "sentinel"');
-  if (typeof percentiles !== "boolean") throw argumentError("percentiles", percentiles, "true or false");
-  return {
-    shape: { sampleCount, bucketMs: intervalMs / sampleCount, maxNames },
-    intervalMs,
-    flushMs: durationMs("flush", flush, 1, MAX_FLUSH_MS),
-    mode,
-    hasPercentiles: percentiles,
-  };
+  const shape: RingShape = { sampleCount, bucketMs: intervalMs / sampleCount, maxNames };
+  return { ...settings, shape };
 }
 
 function divisorUpTo(most: number, whole: number): number {

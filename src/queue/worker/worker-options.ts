@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
+import { signalOf, wholeNumber } from "../../base/errors.ts";
+import type { Schema } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 
 /** Options of a queue's worker. */
@@ -36,24 +37,14 @@ export interface UnfinishedMessage {
   durationMs: number;
 }
 
-/** Throws ARGUMENT. Infinity: without a bound. */
-export function closeWithinMs(options: CloseOptions): number {
-  checkKnown(options, ["within"]);
-  if (options.within === undefined) return Number.POSITIVE_INFINITY;
-  return durationMs("within", options.within, 0, 86_400_000);
-}
-
-export function workerSettings(options: WorkerOptions) {
-  checkKnown(options, ["concurrency", "prefetch", "visibility", "attempts", "signal", "lagAfter"]);
-  const { concurrency = 1, prefetch = 0, visibility = 30_000, attempts = 100, lagAfter = 1000, signal } = options;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw argumentError("signal", signal, "an AbortSignal");
-  return {
-    concurrency: wholeNumber("concurrency", concurrency, 1, 1000),
-    prefetch: wholeNumber("prefetch", prefetch, 0, 1000),
-    visibilityMs: durationMs("visibility", visibility, 100, 86_400_000),
-    attempts: wholeNumber("attempts", attempts, 1, 100),
-    lagAfterMs: durationMs("lagAfter", lagAfter, 1),
-    signal,
-  };
-}
+export const CLOSE = {
+  within: [durationMs, Number.POSITIVE_INFINITY, 0, 86_400_000],
+} as const satisfies Schema<CloseOptions>;
+export const WORKER = {
+  concurrency: [wholeNumber, 1, 1, 1000],
+  prefetch: [wholeNumber, 0, 0, 1000],
+  visibility: [durationMs, 30_000, 100, 86_400_000],
+  attempts: [wholeNumber, Number.POSITIVE_INFINITY, 1, 100],
+  signal: [signalOf],
+  lagAfter: [durationMs, 1000, 1],
+} as const satisfies Schema<WorkerOptions>;

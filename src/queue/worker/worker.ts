@@ -1,6 +1,7 @@
 import { inThisContext } from "../../base/async/context.ts";
 import type { Timers } from "../../base/async/timers.ts";
 import { argumentError } from "../../base/errors.ts";
+import { type SettingsOf, settingsOf } from "../../base/options.ts";
 import { Place } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { registerStructure } from "../../store/registry/structures.ts";
@@ -15,13 +16,7 @@ import { Room } from "./room.ts";
 import { ShardPoller } from "./shard-poller.ts";
 import { WorkerEmitter } from "./worker-emitter.ts";
 import type { WorkerEvents } from "./worker-events.ts";
-import {
-  type CloseOptions,
-  closeWithinMs,
-  type UnfinishedMessage,
-  type WorkerOptions,
-  workerSettings,
-} from "./worker-options.ts";
+import { CLOSE, type CloseOptions, type UnfinishedMessage, WORKER, type WorkerOptions } from "./worker-options.ts";
 
 interface QueuePlace {
   store: Store;
@@ -42,7 +37,7 @@ export class QueueWorker<Payload = unknown> {
   /** The queue that it works for. The worker keeps it, so that its metrics last as long as the worker. */
   readonly queue: { readonly name: string };
   readonly #handler: (job: Job<Payload>) => unknown;
-  readonly #settings: ReturnType<typeof workerSettings>;
+  readonly #settings: SettingsOf<typeof WORKER>;
   readonly #emitter: WorkerEmitter;
   readonly #pollers: readonly ShardPoller[];
   readonly #room: Room;
@@ -71,7 +66,7 @@ export class QueueWorker<Payload = unknown> {
     this.#emitter = new WorkerEmitter(at, place.store, place.ownMessages);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
-      return workerSettings(options);
+      return settingsOf(WORKER, options);
     });
     this.#place = place;
     this.queue = queue;
@@ -132,7 +127,7 @@ export class QueueWorker<Payload = unknown> {
   close(options: CloseOptions): Promise<UnfinishedMessage[]>;
   close(options: CloseOptions = {}): Promise<unknown> {
     return this.#emitter.at.run("close", async () => {
-      const withinMs = closeWithinMs(options);
+      const { withinMs } = settingsOf(CLOSE, options);
       this.#closed ??= this.#close();
       if (withinMs < Number.POSITIVE_INFINITY) {
         for (const held of this.#held) interrupt(held);

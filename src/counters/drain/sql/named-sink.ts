@@ -1,4 +1,4 @@
-import { argumentError, checkSignal, wholeNumber } from "../../../base/errors.ts";
+import { argumentError, signalOf, wholeNumber } from "../../../base/errors.ts";
 import { Place } from "../../../base/place.ts";
 import type { CounterShape } from "../../counter/table.ts";
 import { checkShape } from "./shape.ts";
@@ -42,7 +42,7 @@ function check(shape: CounterShape, limits: SinkCallOptions | undefined): void {
   checkShape(shape);
   if (limits === undefined) return;
   if (limits === null || typeof limits !== "object") throw argumentError("limits", limits, "{ timeoutMs, signal }");
-  checkSignal(limits.signal);
+  signalOf("signal", limits.signal);
   const { timeoutMs } = limits;
   if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
 }

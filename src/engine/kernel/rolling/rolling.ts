@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../../../base/errors.ts";
+import { oneOf } from "../../../base/options.ts";
 import { warnOfFractions } from "../../../base/percent.ts";
 import { placed } from "../../../base/place.ts";
 import { type Closed, type Duration, durationMs } from "../../../base/time.ts";
@@ -46,7 +47,7 @@ export function rollingPercentile(
   return placed("rollingPercentile", () => {
     checkKnown(options, ["span", "percentiles", "method", "type", "closed", "nan"]);
     const { span, percentiles, method = "linear", type, closed = "right", nan } = options;
-    if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+    oneOf("closed", closed, "right", "both");
     const spanMs = durationMs("span", span);
     const policy = policyOf(nan);
     if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
