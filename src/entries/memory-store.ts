@@ -1,4 +1,3 @@
-import { checkKnown } from "../base/errors.ts";
 import { placed } from "../base/place.ts";
 import { decideLocally } from "../limits/limiter/steps/decide-locally.ts";
 import { provideLocalForm } from "../limits/limiter/steps/request.ts";
@@ -13,7 +12,6 @@ import { announceLocally } from "../store/registry/steps/announce-locally.ts";
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return placed("memoryStore", () => {
-    checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix", "registry"]);
     provideLocalForm(decideLocally);
     provideAnnounce(announceLocally);
     return storeInMemory(options);

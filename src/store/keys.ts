@@ -15,6 +15,9 @@ export function checkPrefix(prefix: unknown): string {
   return prefix;
 }
 
+/** The option `prefix` of every store. */
+export const PREFIX = [(_: string, prefix: string) => checkPrefix(prefix), "oriel:"] as const;
+
 /**
  * Full name of the key of `name`: the prefix, then the escaped name in braces. Different names give different keys. All
  * keys that begin with it are in one slot. `%`, `{` and `}` are percent-escaped; the empty name becomes `%`.

@@ -3,7 +3,8 @@ import { leaseClock } from "../../base/async/lease-clock.ts";
 import { endsWithRequest, lostAfterMs } from "../../base/async/of-request.ts";
 import { pause } from "../../base/async/timers.ts";
 import { untilEnded, within } from "../../base/async/within.ts";
-import { argumentError, OrielError } from "../../base/errors.ts";
+import { argumentError, byteBound, OrielError } from "../../base/errors.ts";
+import { flag, fn, type SettingsOf } from "../../base/options.ts";
 import { Place } from "../../base/place.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
@@ -13,7 +14,7 @@ import { isAnswer } from "../health/probe.ts";
 import { reasonOf, withLeaf } from "../health/reason.ts";
 import { emitOnce, subscriptionWarning, watchAppendOnly, watchEviction } from "../health/warnings.ts";
 import { WithoutStore } from "../health/without-store.ts";
-import { checkPrefix, keyOf } from "../keys.ts";
+import { keyOf, PREFIX } from "../keys.ts";
 import { storeFull } from "../memory/full.ts";
 import { slotOf } from "../slot.ts";
 import { Aged } from "./aged.ts";
@@ -74,26 +75,34 @@ const NO_OPTIONS: RunOptions = {};
 /** Tests give real servers more, because a slow machine is no fault. */
 export const defaults = { deadlineMs: 1000 };
 
+export const SCRIPT_STORE = {
+  prefix: PREFIX,
+  deadline: [durationMs, null, 1, MAX_DEADLINE_MS],
+  maxPendingBytes: [byteBound, 64 * 2 ** 20, 1],
+  onWarning: [warningOf],
+  registry: [flag, true],
+} as const;
+export const FOR_TESTS = { scriptOf: [fn<ScriptOf>, null], monotonic: [fn<Clock>, null] } as const;
+
+function warningOf(argument: string, onWarning: ScriptStoreOptions["onWarning"]): ScriptStoreOptions["onWarning"] {
+  if (onWarning !== undefined && onWarning !== null && onWarning !== false)
+    fn(argument, onWarning, "a function, or null");
+  return onWarning;
+}
+
 /** A store over a server that runs scripts. `connect` is called after the options are checked. */
-export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
-  const { deadline = defaults.deadlineMs, maxPendingBytes = 64 * 2 ** 20 } = options;
-  const prefix = checkPrefix(options.prefix ?? "oriel:");
-  const deadlineMs = durationMs("deadline", deadline, 1, MAX_DEADLINE_MS);
-  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
-    throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
-  const { onWarning, registry = true } = options;
-  if (typeof registry !== "boolean") throw argumentError("registry", registry, "true or false");
-  if (onWarning !== undefined && onWarning !== null && onWarning !== false && typeof onWarning !== "function")
-    throw argumentError("onWarning", onWarning, "a function, or null");
-  for (const name of ["scriptOf", "monotonic"] as const)
-    if (options[name] !== undefined && typeof options[name] !== "function")
-      throw argumentError(name, options[name], "a function");
+export function scriptStore(
+  connect: (deadlineMs: number) => ScriptClient,
+  settings: SettingsOf<typeof SCRIPT_STORE & typeof FOR_TESTS>,
+): WatchedStore {
+  const { prefix, maxPendingBytes, onWarning, registry } = settings;
+  const deadlineMs = settings.deadlineMs ?? defaults.deadlineMs;
   const connection = connect(deadlineMs);
   let isFileUnknown = onWarning !== null && onWarning !== false;
   if (onWarning) watchEviction(connection, onWarning);
   const onRefused = subscriptionWarning(onWarning === undefined ? emitOnce : onWarning);
   const health = new Health(connection, deadlineMs);
-  const scriptOf = options.scriptOf ?? ((operation) => operation.script);
+  const scriptOf = settings.scriptOf ?? ((operation) => operation.script);
   const onSeveralSlots = () => batches.splitBySlot(slotOf);
   const withoutStore = new WithoutStore((failure) => health.listeners.emit("error", failure));
   const delivery = { client: connection, health, withoutStore, deadlineMs, scriptOf, onSeveralSlots };
@@ -134,8 +143,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   };
 
   return {
-    monotonic: options.monotonic ?? (() => performance.now()),
-    leaseClock: options.monotonic ?? leaseClock(),
+    monotonic: settings.monotonic ?? (() => performance.now()),
+    leaseClock: settings.monotonic ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
     address: connection.address,
     get health() {

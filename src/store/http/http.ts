@@ -1,7 +1,8 @@
-import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { fn, given, settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import type { WatchedStore } from "../contract.ts";
-import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
+import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { httpClient } from "./http-client.ts";
 import type { Fetch } from "./http-request.ts";
 
@@ -14,11 +15,6 @@ export interface HttpStoreOptions extends ScriptStoreOptions {
   /** Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined;
 }
-
-const KNOWN = [
-  ...["url", "token", "fetch", "prefix", "deadline", "maxPendingBytes", "onWarning", "registry"],
-  ...["scriptOf", "monotonic"],
-];
 
 /**
  * Returns a store in Redis 7 or later, or Valkey, behind the REST protocol of Upstash Redis, for runtimes without TCP.
@@ -37,9 +33,10 @@ const KNOWN = [
  */
 export function httpStore(options: HttpStoreOptions): WatchedStore {
   return placed("httpStore", () => {
-    checkKnown(options, KNOWN);
-    const { url, token, fetch: given, ...rest } = options;
-    if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
+    const { url, token, fetch, ...settings } = settingsOf(
+      { url: [urlOf], token: [given<string>], fetch: [fn<Fetch>, runtimeFetch], ...SCRIPT_STORE, ...FOR_TESTS },
+      options,
+    );
     const isToken = typeof token === "string" && /^[!-~]+$/.test(token);
     // The error does not contain the value, because errors are logged.
     if (!isToken) {
@@ -49,21 +46,16 @@ export function httpStore(options: HttpStoreOptions): WatchedStore {
         `token is ${given}; it must be a string of visible ASCII characters, at least one`,
       );
     }
-    const server = {
-      url: checkUrl(url),
-      token,
-      fetch: given ?? runtimeFetch,
-    };
     // No warnings by default: they cost a request, and an isolate may live for one call.
-    const quiet = { ...rest, onWarning: rest.onWarning ?? null };
-    return scriptStore((deadlineMs) => httpClient(server, deadlineMs), quiet);
+    const quiet = { ...settings, onWarning: settings.onWarning ?? null };
+    return scriptStore((deadlineMs) => httpClient({ url, token, fetch }, deadlineMs), quiet);
   });
 }
 
 const runtimeFetch: Fetch = (...request) => globalThis.fetch(...request);
 
 /** Returns the URL without trailing slashes. */
-function checkUrl(url: unknown): string {
+function urlOf(argument: string, url: unknown): string {
   const allowed = "http://… or https://…, without credentials, query or fragment";
   let parsed: URL;
   try {
@@ -72,7 +64,7 @@ function checkUrl(url: unknown): string {
     // The text may be a misplaced token, or contain a password.
     throw typeof url === "string"
       ? new OrielError("ARGUMENT", `url is not a URL; it must be ${allowed}`)
-      : argumentError("url", url, allowed);
+      : argumentError(argument, url, allowed);
   }
   const { protocol, username, password, search, hash, origin, pathname } = parsed;
   if (typeof url !== "string" || !/^https?:$/.test(protocol) || username || password || search || hash)

@@ -1,11 +1,12 @@
 import { leaseClock } from "../../base/async/lease-clock.ts";
-import { argumentError, corruptError, OrielError } from "../../base/errors.ts";
+import { argumentError, byteBound, corruptError, OrielError } from "../../base/errors.ts";
+import { flag, fn, type Schema, settingsOf } from "../../base/options.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { storeListeners } from "../health/store-events.ts";
 import { WithoutStore } from "../health/without-store.ts";
-import { checkPrefix, keyOf } from "../keys.ts";
+import { keyOf, PREFIX } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";
 
@@ -36,18 +37,20 @@ export interface MemoryStore extends WatchedStore {
   clear(): void;
 }
 
+const CLOCK = [fn<Clock>, null, "a function that returns ms"] as const;
+const MEMORY_STORE = {
+  clock: CLOCK,
+  monotonic: CLOCK,
+  maxBytes: [byteBound, 256 * 2 ** 20, 1],
+  prefix: PREFIX,
+  registry: [flag, true],
+} as const satisfies Schema<MemoryStoreOptions>;
+
 /** With `evicts`, a full store evicts the entries that were unused for the longest time before it refuses a step. */
 export function storeInMemory(options: MemoryStoreOptions, evicts = false): MemoryStore {
-  const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
-  const injected = options.monotonic ?? options.clock;
-  const prefix = checkPrefix(options.prefix ?? "oriel:");
-  for (const name of ["clock", "monotonic"] as const)
-    if (options[name] !== undefined && typeof options[name] !== "function")
-      throw argumentError(name, options[name], "a function that returns ms");
-  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
-    throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
-  const { registry = true } = options;
-  if (typeof registry !== "boolean") throw argumentError("registry", registry, "true or false");
+  const { clock: given, monotonic, maxBytes, prefix, registry } = settingsOf(MEMORY_STORE, options);
+  const clock = given ?? Date.now;
+  const injected = monotonic ?? given;
   let onTurn: (() => void) | undefined;
   let turnMs = Number.NaN;
   let isAnnouncing = false;

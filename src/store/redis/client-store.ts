@@ -1,8 +1,9 @@
-import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { given, oneOf, settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import type { WatchedStore } from "../contract.ts";
-import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
-import { functions, type Scripting, scripts } from "../delivery/scripting.ts";
+import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
+import { functions, scripts } from "../delivery/scripting.ts";
 import { checkRedisUrl } from "../redis-url.ts";
 import type { RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
@@ -30,8 +31,8 @@ export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 /** A store over a client that the caller passes. Closing the store leaves the client open. */
 export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
   return placed("redisStore", () => {
-    const scripting = scriptingOf(options);
-    if (options.tls !== undefined)
+    const { scripting, ...settings } = redisSettings(options);
+    if (settings.tls !== undefined)
       throw new OrielError("ARGUMENT", "tls is an option for a URL; give it to the client that you pass");
     return scriptStore(() => {
       if (typeof client === "object" && client !== null) {
@@ -40,7 +41,7 @@ export function clientStore(client: RedisClient, options: RedisStoreOptions): Wa
           return ioredisClient(client, false, scripting);
       }
       throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
-    }, options);
+    }, settings);
   });
 }
 
@@ -51,32 +52,24 @@ export function ownStore(
   options: RedisStoreOptions,
 ): WatchedStore {
   return placed("redisStore", () => {
-    const scripting = scriptingOf(options);
+    const { scripting, tls, ...settings } = redisSettings(options);
     return scriptStore((deadlineMs) => {
       checkRedisUrl("url", url);
-      const { tls } = options;
       if (tls !== undefined) checkTls(tls, url);
       return lazyIoredis(load, url, { deadlineMs, tls }, scripting);
-    }, options);
+    }, settings);
   });
 }
 
-const KNOWN = [
-  "prefix",
-  "deadline",
-  "maxPendingBytes",
-  "onWarning",
-  "registry",
-  "scripting",
-  "tls",
-  "scriptOf",
-  "monotonic",
-];
-
-function scriptingOf(options: RedisStoreOptions): Scripting {
-  checkKnown(options, KNOWN);
-  const { scripting = "eval" } = options;
-  if (scripting !== "eval" && scripting !== "functions")
-    throw argumentError("scripting", scripting, '"eval" or "functions"');
-  return scripting === "functions" ? functions : scripts;
+function redisSettings(options: RedisStoreOptions) {
+  const { scripting, ...settings } = settingsOf(
+    {
+      ...SCRIPT_STORE,
+      scripting: [oneOf, "eval", "eval", "functions"],
+      tls: [given<TlsOptions | undefined>],
+      ...FOR_TESTS,
+    },
+    options,
+  );
+  return { ...settings, scripting: scripting === "functions" ? functions : scripts };
 }
