@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import {
   atLeast,
@@ -31,7 +31,10 @@ export class RejectController implements TrafficShapingController {
   readonly #grade: "rate" | "concurrency";
 
   constructor(options: RejectOptions) {
-    const { count, grade } = placed("RejectController", () => settingsOf(options));
+    const { count, grade } = placed("RejectController", () => {
+      const { count, grade } = settingsOf(REJECT, options);
+      return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls in progress"), grade };
+    });
     this.#count = count;
     this.#grade = grade;
   }
@@ -50,9 +53,7 @@ export class RejectController implements TrafficShapingController {
   }
 }
 
-function settingsOf(options: RejectOptions): Required<RejectOptions> {
-  checkKnown(options, ["count", "grade"]);
-  const { count, grade = "rate" } = options;
-  if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
-  return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls in progress"), grade };
-}
+const REJECT = {
+  count: [given<number>],
+  grade: [oneOf, "rate", "rate", "concurrency"],
+} as const satisfies Schema<RejectOptions>;

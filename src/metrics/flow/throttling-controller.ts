@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { fn, type Schema, settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import {
@@ -35,8 +35,9 @@ export class ThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: ThrottlingOptions) {
-    const { msPerPass, maxQueueingTimeMs, clock } = placed("ThrottlingController", () => settingsOf(options));
-    this.#msPerPass = msPerPass;
+    const settings = placed("ThrottlingController", () => settingsOf(THROTTLING, options));
+    const { count, intervalMs, maxQueueingTimeMs, clock } = settings;
+    this.#msPerPass = intervalMs / count;
     this.#maxQueueingTimeMs = maxQueueingTimeMs;
     this.#clock = clock;
   }
@@ -50,10 +51,9 @@ export class ThrottlingController implements TrafficShapingController {
   }
 }
 
-function settingsOf(options: ThrottlingOptions) {
-  checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
-  const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms");
-  const msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
-  return { msPerPass, maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0), clock };
-}
+const THROTTLING = {
+  count: [atLeast, undefined, 0, "passes per interval"],
+  interval: [durationMs, 1000],
+  maxQueueingTime: [durationMs, 500, 0],
+  clock: [fn<Clock>, () => performance.now(), "a function that returns ms"],
+} as const satisfies Schema<ThrottlingOptions>;

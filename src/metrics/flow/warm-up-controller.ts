@@ -1,4 +1,4 @@
-import { checkKnown } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import {
   checkAsked,
@@ -9,7 +9,7 @@ import {
   PASS,
   type TrafficShapingController,
 } from "./controller.ts";
-import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
+import { WARM_UP, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 /**
  * Denies calls above a rate that warms up. In use, it rises from `count / coldFactor` passes per second to `count`;
@@ -21,10 +21,7 @@ export class WarmUpController implements TrafficShapingController {
   #passedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WarmUpOptions) {
-    this.#warmUp = placed("WarmUpController", () => {
-      checkKnown(options, WARM_UP_OPTIONS);
-      return new WarmUp(options);
-    });
+    this.#warmUp = placed("WarmUpController", () => new WarmUp(settingsOf(WARM_UP, options)));
   }
 
   /** Allows the call if the rate is below what the resource's warmth permits. */

@@ -1,4 +1,4 @@
-import { checkKnown } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type TrafficShapingController,
 } from "./controller.ts";
 import { Pacer } from "./pacer.ts";
-import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
+import { WARM_UP, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 /** Options of `WarmUpThrottlingController`. */
 export interface WarmUpThrottlingOptions extends WarmUpOptions {
@@ -28,13 +28,11 @@ export class WarmUpThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: WarmUpThrottlingOptions) {
-    const { warmUp, maxQueueingTimeMs } = placed("WarmUpThrottlingController", () => {
-      checkKnown(options, [...WARM_UP_OPTIONS, "maxQueueingTime"]);
-      const { maxQueueingTime = 500 } = options;
-      return { warmUp: new WarmUp(options), maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0) };
-    });
-    this.#warmUp = warmUp;
-    this.#maxQueueingTimeMs = maxQueueingTimeMs;
+    const settings = placed("WarmUpThrottlingController", () =>
+      settingsOf({ ...WARM_UP, maxQueueingTime: [durationMs, 500, 0] }, options),
+    );
+    this.#warmUp = new WarmUp(settings);
+    this.#maxQueueingTimeMs = settings.maxQueueingTimeMs;
   }
 
   /** Allows calls at distances that shrink as the resource warms up. */

@@ -1,4 +1,5 @@
 import { argumentError } from "../../base/errors.ts";
+import { fn, type Schema, type SettingsOf } from "../../base/options.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 
 /** Options of `WarmUpController`. */
@@ -13,7 +14,17 @@ export interface WarmUpOptions {
   clock?: Clock | undefined;
 }
 
-export const WARM_UP_OPTIONS = ["count", "warmUpPeriod", "coldFactor", "clock"];
+export const WARM_UP = {
+  count: [above, undefined, 0, "a number of passes a second, above 0"],
+  warmUpPeriod: [durationMs],
+  coldFactor: [above, 3, 1, "a number above 1"],
+  clock: [fn<Clock>, () => Date.now(), "a function that returns ms since 1970"],
+} as const satisfies Schema<WarmUpOptions>;
+
+function above(argument: string, value: number, least: number, allowed: string): number {
+  if (!(Number.isFinite(value) && value > least)) throw argumentError(argument, value, allowed);
+  return value;
+}
 
 /**
  * A token bucket that fills while the resource is idle and empties as calls pass. The more tokens are above the warning
@@ -31,16 +42,11 @@ export class WarmUp {
   #filledMs = Number.NEGATIVE_INFINITY;
   #usedMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ count, warmUpPeriod, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
-    if (!(Number.isFinite(count) && count > 0))
-      throw argumentError("count", count, "a number of passes a second, above 0");
-    if (!(Number.isFinite(coldFactor) && coldFactor > 1))
-      throw argumentError("coldFactor", coldFactor, "a number above 1");
+  constructor({ count, warmUpPeriodMs, coldFactor, clock }: SettingsOf<typeof WARM_UP>) {
     this.count = count;
     this.clock = clock;
     this.#coldFactor = coldFactor;
-    const passes = (count * durationMs("warmUpPeriod", warmUpPeriod)) / 1000;
+    const passes = (count * warmUpPeriodMs) / 1000;
     this.#warningTokens = passes / (coldFactor - 1);
     this.#maxTokens = this.#warningTokens + (2 * passes) / (1 + coldFactor);
     this.#tokens = this.#maxTokens;

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { flag, fn, given, type Schema, settingsOf } from "../../base/options.ts";
 import type { Sink } from "../../counters/drain/sql/sink.ts";
 import { isLoopback } from "./guard/hosts.ts";
 
@@ -55,15 +56,22 @@ export interface DashboardSettings {
   sinkOf: (name: string) => LedgerSink | undefined;
 }
 
-const KNOWN = ["token", "hosts", "authorize", "https", "allowActions", "maskIds", "sinks"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
+const DASHBOARD = {
+  token: [given<string | undefined>],
+  hosts: [given<readonly string[]>, LOOPBACK],
+  authorize: [fn<DashboardSettings["authorize"]>, null, "a function of a Request"],
+  https: [flag, false],
+  allowActions: [flag, false],
+  maskIds: [flag, false],
+  sinks: [given<NonNullable<DashboardOptions["sinks"]>>, {}],
+} as const satisfies Schema<DashboardOptions>;
+
 /** Throws ARGUMENT, without the token. */
 export function dashboardSettings(options: DashboardOptions): DashboardSettings {
-  checkKnown(options, KNOWN);
-  const { token, hosts = LOOPBACK, authorize, https = false } = options;
-  const { allowActions = false, maskIds = false, sinks = {} } = options;
+  const { token, hosts, authorize, https, allowActions, maskIds, sinks } = settingsOf(DASHBOARD, options);
   if (token !== undefined && (typeof token !== "string" || !/^[!-~]{16,512}$/.test(token)))
     throw new OrielError("ARGUMENT", "token has a wrong form; it must be 16 to 512 visible ASCII characters");
   if (!Array.isArray(hosts) || hosts.length === 0)
@@ -73,13 +81,8 @@ export function dashboardSettings(options: DashboardOptions): DashboardSettings 
     if (!HOST.test(name)) throw argumentError(`hosts[${i}]`, host, 'a host name such as "ops.example.com"');
     return name;
   });
-  if (authorize !== undefined && typeof authorize !== "function")
-    throw argumentError("authorize", authorize, "a function of a Request");
-  if (typeof https !== "boolean") throw argumentError("https", https, "true or false");
-  if (typeof allowActions !== "boolean") throw argumentError("allowActions", allowActions, "true or false");
-  if (typeof maskIds !== "boolean") throw argumentError("maskIds", maskIds, "true or false");
   const open = names.find((name) => !isLoopback(name));
-  if (open !== undefined && token === undefined && authorize === undefined)
+  if (open !== undefined && token === undefined && authorize === null)
     throw new OrielError(
       "ARGUMENT",
       `hosts names ${JSON.stringify(open)}, which other machines can reach; pass token or authorize as well`,

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError } from "../../base/errors.ts";
+import { type Schema, text } from "../../base/options.ts";
 import { warnOfFractions } from "../../base/percent.ts";
 
 /** Options of an exporter: the prefix of names, and labels of every sample. */
@@ -12,19 +13,19 @@ export interface ExporterOptions {
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const OWN_LABELS = ["name", "outcome", "percentile", "policy", "state", "event", "to", "fleet", "server", "le"];
 
-/** Throws ARGUMENT. */
-export function exporterSettings(options: ExporterOptions): Required<ExporterOptions> {
-  checkKnown(options, ["prefix", "labels"]);
-  const { prefix = "oriel", labels = {} } = options;
-  if (typeof prefix !== "string" || !NAME.test(prefix))
-    throw argumentError("prefix", prefix, 'letters, digits and "_", no digit first');
-  if (labels === null || typeof labels !== "object") throw argumentError("labels", labels, "an object of strings");
+export const EXPORTER = {
+  prefix: [text, "oriel", 'letters, digits and "_", no digit first', NAME],
+  labels: [labelsOf, {}],
+} as const satisfies Schema<ExporterOptions>;
+
+function labelsOf(argument: string, labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (labels === null || typeof labels !== "object") throw argumentError(argument, labels, "an object of strings");
   for (const [name, value] of Object.entries(labels)) {
     if (!NAME.test(name) || name.startsWith("__") || OWN_LABELS.includes(name))
-      throw argumentError("labels", name, `a label's name that is none of ${OWN_LABELS.join(", ")}`);
-    if (typeof value !== "string") throw argumentError(`labels.${name}`, value, "a string");
+      throw argumentError(argument, name, `a label's name that is none of ${OWN_LABELS.join(", ")}`);
+    text(`${argument}.${name}`, value);
   }
-  return { prefix, labels };
+  return labels;
 }
 
 /** Throws ARGUMENT. */

@@ -1,8 +1,9 @@
 import { argumentError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import type { Sample } from "./metric.ts";
-import { type ExporterOptions, exporterSettings } from "./options.ts";
+import { EXPORTER, type ExporterOptions } from "./options.ts";
 
 /** The members of a Meter of @opentelemetry/api 1 that are used here. */
 export interface OtelMeter<Instrument = unknown> {
@@ -26,7 +27,7 @@ interface Observer {
  */
 export function observeOtel(meter: OtelMeter, source: MetricsSources, options: ExporterOptions = {}): () => void {
   return placed("observeOtel", () => {
-    const { prefix, labels } = exporterSettings(options);
+    const { prefix, labels } = settingsOf(EXPORTER, options);
     const sources = sourcesOf(source);
     if (
       typeof meter?.createObservableGauge !== "function" ||

@@ -1,8 +1,9 @@
 import { argumentError } from "../../base/errors.ts";
+import { settingsOf } from "../../base/options.ts";
 import { placed } from "../../base/place.ts";
 import { aggregatorOf, collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import type { MetricInfo, Sample } from "./metric.ts";
-import { type ExporterOptions, exporterSettings } from "./options.ts";
+import { EXPORTER, type ExporterOptions } from "./options.ts";
 
 /** The members of a Registry of prom-client 14 or 15 that are used here. */
 export interface PrometheusRegistry {
@@ -18,7 +19,7 @@ export interface PrometheusRegistry {
  */
 export async function prometheusText(source: MetricsSources, options: ExporterOptions = {}): Promise<string> {
   const { prefix, labels, sources } = placed("prometheusText", () => ({
-    ...exporterSettings(options),
+    ...settingsOf(EXPORTER, options),
     sources: sourcesOf(source),
   }));
   const all = await collectFrom(sources);
@@ -45,7 +46,7 @@ export function registerPrometheus(
   options: ExporterOptions = {},
 ): () => void {
   return placed("registerPrometheus", () => {
-    const { prefix, labels } = exporterSettings(options);
+    const { prefix, labels } = settingsOf(EXPORTER, options);
     const sources = sourcesOf(source);
     if (typeof registry?.registerMetric !== "function" || typeof registry.removeSingleMetric !== "function")
       throw argumentError("registry", registry, "a Registry of prom-client");

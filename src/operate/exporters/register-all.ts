@@ -1,4 +1,5 @@
-import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
+import { wholeNumber } from "../../base/errors.ts";
+import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { checkStore, placed } from "../../base/place.ts";
 import type { Store } from "../../store/contract.ts";
 import { onStructure, structuresOf } from "../../store/registry/structures.ts";
@@ -38,28 +39,20 @@ const registered = new WeakMap<Store, MetricsSource>();
 export function registerAll(store: Store, options: RegisterAllOptions = {}): MetricsSource {
   return placed("registerAll", () => {
     checkStore(store);
-    const settings = settingsOf(options);
+    const settings = settingsOf(REGISTER_ALL, options);
     const source = registered.get(store) ?? sourceOf(store, settings);
     registered.set(store, source);
     return source;
   });
 }
 
-type Settings = ReturnType<typeof settingsOf>;
+const REGISTER_ALL = {
+  fleet: [oneOf, "elected", "elected", "every", "none"],
+  maxNames: [wholeNumber, 100, 1, MAX_NAMES],
+  series: [(argument: string, series: SeriesSourceOptions = {}) => seriesSettings(series, argument)],
+} as const satisfies Schema<RegisterAllOptions>;
 
-function settingsOf(options: RegisterAllOptions) {
-  checkKnown(options, ["fleet", "maxNames", "series"]);
-  const { fleet = "elected", maxNames = 100, series = {} } = options;
-  if (fleet !== "elected" && fleet !== "every" && fleet !== "none")
-    throw argumentError("fleet", fleet, '"elected", "every" or "none"');
-  return {
-    fleet,
-    maxNames: wholeNumber("maxNames", maxNames, 1, MAX_NAMES),
-    series: seriesSettings(series, "series"),
-  };
-}
-
-function sourceOf(store: Store, { fleet, maxNames, series }: Settings): MetricsSource {
+function sourceOf(store: Store, { fleet, maxNames, series }: SettingsOf<typeof REGISTER_ALL>): MetricsSource {
   const kinds = allKinds(maxNames, series);
   const election = fleet === "elected" ? new Election(store) : undefined;
   const attach = (structure: object) => {

@@ -1,4 +1,5 @@
-import { checkKnown, wholeNumber } from "../../base/errors.ts";
+import { wholeNumber } from "../../base/errors.ts";
+import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { checkStore, placed } from "../../base/place.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
@@ -53,7 +54,7 @@ const recording = new WeakMap<Store, Recorder>();
 export function recordHistory(store: Store, options: HistoryOptions = {}): History {
   return placed("recordHistory", () => {
     checkStore(store);
-    const settings = settingsOf(options);
+    const settings = settingsOf(HISTORY, options);
     let recorder = recording.get(store);
     if (!recorder) {
       recorder = new Recorder(store, settings);
@@ -63,23 +64,22 @@ export function recordHistory(store: Store, options: HistoryOptions = {}): Histo
   });
 }
 
-type Settings = ReturnType<typeof settingsOf>;
+const HISTORY = {
+  interval: [durationMs, 10_000, 1000, 3_600_000],
+  retention: [durationMs, 10_800_000, 60_000, MAX_MS],
+  timings: [timingsMsOf, 3_600_000],
+  maxNames: [wholeNumber, 100, 1, MAX_NAMES],
+} as const satisfies Schema<HistoryOptions>;
 
-function settingsOf(options: HistoryOptions) {
-  checkKnown(options, ["interval", "retention", "timings", "maxNames"]);
-  const { interval = "10s", retention = "3h", timings = "1h", maxNames = 100 } = options;
-  return {
-    intervalMs: durationMs("interval", interval, 1000, 3_600_000),
-    retentionMs: durationMs("retention", retention, 60_000, MAX_MS),
-    timingsMs: timings === false ? undefined : durationMs("timings", timings, 60_000, MAX_MS),
-    maxNames: wholeNumber("maxNames", maxNames, 1, MAX_NAMES),
-  };
+/** Undefined: none are recorded. */
+function timingsMsOf(argument: string, timings: Duration | false): number | undefined {
+  return timings === false ? undefined : durationMs(argument, timings, 60_000, MAX_MS);
 }
 
 class Recorder implements History {
   readonly #store: Store;
   readonly #quiet: Store;
-  readonly #settings: Settings;
+  readonly #settings: SettingsOf<typeof HISTORY>;
   readonly #limiters: Named<LimiterHistory>;
   readonly #queues: Named<QueueHistory>;
   readonly #breakers: Named<BreakerHistory>;
@@ -87,14 +87,14 @@ class Recorder implements History {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(store: Store, settings: Settings) {
+  constructor(store: Store, settings: SettingsOf<typeof HISTORY>) {
     this.#store = store;
     this.#quiet = quietStore(store);
     this.#settings = settings;
-    const { maxNames, retentionMs, timingsMs } = settings;
+    const { maxNames, retentionMs, timings } = settings;
     const onCount = () => this.#later();
     this.#limiters = new Named(maxNames, (name) => new LimiterHistory(this.#quiet, name, retentionMs, onCount));
-    this.#queues = new Named(maxNames, (name) => new QueueHistory(this.#quiet, name, timingsMs!));
+    this.#queues = new Named(maxNames, (name) => new QueueHistory(this.#quiet, name, timings!));
     this.#breakers = new Named(maxNames, (name) => new BreakerHistory(this.#quiet, name));
     for (const structure of structuresOf(store)) this.#attach(structure);
     this.#ends.push(onStructure(store, (structure) => this.#attach(structure)));
@@ -104,7 +104,7 @@ class Recorder implements History {
     const isOver = () => this.#closed !== undefined;
     if (isLimiter(structure)) this.#limiters.of(structure.name)?.attach(structure, isOver);
     else if (isBreaker(structure)) this.#breakers.of(structure.name)?.attach(structure, isOver);
-    else if (isWorker(structure) && this.#settings.timingsMs !== undefined) {
+    else if (isWorker(structure) && this.#settings.timings !== undefined) {
       const end = this.#queues.of(structure.queue.name)?.attach(structure);
       if (end) this.#ends.push(end);
     }

@@ -1,4 +1,5 @@
-import { argumentError, checkKnown } from "../../../base/errors.ts";
+import { argumentError } from "../../../base/errors.ts";
+import { given, oneOf, type Schema, settingsOf } from "../../../base/options.ts";
 import { placed } from "../../../base/place.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
 import { tap } from "../../../store/registry/structures.ts";
@@ -47,17 +48,18 @@ const COUNTERS: readonly MetricInfo[] = [
 ];
 const GAUGES = viewMetrics("fleet");
 export const FLEET_METRICS: readonly MetricInfo[] = [...COUNTERS, ...GAUGES];
+const FLEET_SOURCE = {
+  scope: [oneOf, "process", "process", "fleet", "both"],
+  percentiles: [given<readonly number[] | undefined>],
+} as const satisfies Schema<FleetSourceOptions>;
 const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Metrics of a `FleetMetrics`. Throws ARGUMENT. */
 export function fleetSource(fleet: FleetLike, options: FleetSourceOptions = {}): MetricsSource {
   return placed("fleetSource", () => {
-    checkKnown(options, ["scope", "percentiles"]);
-    const { scope = "process" } = options;
+    const { scope, percentiles } = settingsOf(FLEET_SOURCE, options);
     if (!isFleet(fleet)) throw argumentError("fleet", fleet, "a FleetMetrics");
-    if (scope !== "process" && scope !== "fleet" && scope !== "both")
-      throw argumentError("scope", scope, '"process", "fleet" or "both"');
-    const gauges = fleetWindow(fleet, options.percentiles);
+    const gauges = fleetWindow(fleet, percentiles);
     const counters = fleetCounts(fleet);
     const parts = { process: [counters], fleet: [gauges], both: [counters, gauges] }[scope];
     return together(
