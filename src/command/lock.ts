@@ -1,5 +1,6 @@
 import { argumentError, needlessArgument } from "../base/errors.ts";
 import { Lock, type LockState } from "../entries/index.ts";
+import { age } from "../operate/format.ts";
 import { openStore } from "./config/open-store.ts";
 import type { ServerTyped } from "./config/server-typed.ts";
 import { Output } from "./output.ts";
@@ -42,5 +43,5 @@ function fenceOf(what: string, fence: string | undefined): number | undefined {
 function stateText({ isHeld, fence, leftMs, waitingProcesses }: LockState): string {
   const waiting = `${waitingProcesses} ${waitingProcesses === 1 ? "process" : "processes"} waiting`;
   if (!isHeld) return `free · ${waiting}`;
-  return `held · fence ${fence} · lease ends in ${(leftMs / 1000).toFixed(1)} s · ${waiting}`;
+  return `held · fence ${fence} · lease ends in ${age(leftMs)} · ${waiting}`;
 }

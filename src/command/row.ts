@@ -13,16 +13,3 @@ export interface Row {
   /** True when events of this window may be missing. */
   readonly degraded: boolean;
 }
-
-/** ISO 8601 in UTC, with ms only if they are not zero. */
-export function instantText(atMs: number): string {
-  const date = new Date(atMs);
-  return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString().replace(".000Z", "Z");
-}
-
-/** At most seven digits; whole numbers in full. NaN (no value) is "-". */
-export function numberText(value: number): string {
-  if (Number.isNaN(value)) return "-";
-  if (Number.isSafeInteger(value)) return String(value);
-  return String(Number(value.toPrecision(7)));
-}

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { instantText } from "../../src/command/row.ts";
+import { instant } from "../../src/operate/format.ts";
 import type { ExpectedRow } from "./brute-force.ts";
 
 interface JsonRow extends Omit<ExpectedRow, "endMs" | "percentiles"> {
@@ -15,7 +15,7 @@ export function expectRows(stdout: string, wanted: readonly ExpectedRow[], perce
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as JsonRow);
   expect(rows.map(({ end, key, count }) => [end, key, count])).toEqual(
-    wanted.map(({ endMs, key, count }) => [instantText(endMs), key, count]),
+    wanted.map(({ endMs, key, count }) => [instant(endMs), key, count]),
   );
   for (const [index, row] of rows.entries()) {
     const want = wanted[index] as ExpectedRow;

@@ -1,5 +1,6 @@
 import type { Colors } from "picocolors/types";
 import type { WindowStats } from "../../entries/index.ts";
+import { number } from "../../operate/format.ts";
 import { tableLines } from "../live/columns.ts";
 import { jsonLine } from "../text/json-line.ts";
 import type { Traffic } from "./demo-traffic.ts";
@@ -21,12 +22,12 @@ export function demoSummary(result: DemoResult, colors: Colors) {
   const { sentCount, failedCount } = traffic;
   const othersCount = isShared ? Math.max(0, whole.count - sentCount) : 0;
   const isComplete = failedCount === 0 && whole.count === sentCount + othersCount && !whole.degraded;
-  const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(2)} ms`;
+  const ms = (value: number | undefined) => `${number(value)} ms`;
   const lines = [
     ["requests sent", String(sentCount)],
     ["events in the series", String(whole.count)],
     ...(othersCount > 0 ? [["of these from other demos", String(othersCount)]] : []),
-    ["requests/s", (sentCount / (elapsedMs / 1000)).toFixed(1)],
+    ["requests/s", number((sentCount * 1000) / elapsedMs)],
     ["mean", ms(whole.mean)],
     ...PERCENTILES.map((percentile) => [`p${percentile}`, ms(whole.percentiles[percentile])]),
     ["max", ms(whole.max)],

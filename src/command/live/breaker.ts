@@ -1,5 +1,6 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
 import type { BreakerStats, Store } from "../../entries/index.ts";
+import { age, asTyped } from "../../operate/format.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -10,7 +11,6 @@ import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { durationText, roughText } from "./durations.ts";
 import { type Found, find } from "./find.ts";
 import { matcherOf } from "./glob.ts";
 import { openBreaker } from "./views/breaker-view.ts";
@@ -36,7 +36,7 @@ export async function breaker(
     const own = openBreaker(store, await find(store, name!, "Breaker", "Breaker"));
     await (what === "open" ? own.open() : own.close());
     const stats = own.stats();
-    const left = stats.state === "closed" ? "" : ` for ${roughText(stats.retryAfterMs)}`;
+    const left = stats.state === "closed" ? "" : ` for ${age(stats.retryAfterMs)}`;
     await output.write(typed.json ? jsonLine({ name, ...stats }) : `${safeText(name!, 200)}: ${stats.state}${left}\n`);
     return 0;
   } finally {
@@ -95,10 +95,10 @@ function listText(lines: readonly Line[], { stdout }: Streams): string {
         rank: head === "failures" ? 1 : 2,
         isRight: true,
       })),
-      { head: "window", cells: lines.map(({ spanMs }) => durationText(spanMs)), rank: 3, isRight: true },
+      { head: "window", cells: lines.map(({ spanMs }) => asTyped(spanMs)), rank: 3, isRight: true },
       {
         head: "retry in",
-        cells: lines.map(({ state, retryAfterMs }) => (state === "closed" ? "-" : roughText(retryAfterMs))),
+        cells: lines.map(({ state, retryAfterMs }) => (state === "closed" ? "-" : age(retryAfterMs))),
         rank: 1,
         isRight: true,
       },

@@ -1,5 +1,6 @@
 import { argumentError, needlessArgument } from "../../base/errors.ts";
 import { type Decision, type Duration, Limiter } from "../../entries/index.ts";
+import { age, asTyped } from "../../operate/format.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
@@ -9,7 +10,6 @@ import { colorsFor, widthOf } from "../terminal.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { durationText, roughText } from "./durations.ts";
 import { find } from "./find.ts";
 import { policiesOf } from "./policies.ts";
 
@@ -87,8 +87,8 @@ function decisionText(name: string, id: string, decision: Decision, { stdout }: 
       { head: "kind", cells: policies.map((each) => each.kind), rank: 2 },
       { head: "left", cells: policies.map((each) => `${each.remaining}`), rank: 0, isRight: true },
       { head: "limit", cells: policies.map((each) => `${each.limit}`), rank: 0, isRight: true },
-      { head: "span", cells: policies.map((each) => durationText(each.spanMs)), rank: 1, isRight: true },
-      { head: "all free in", cells: policies.map((each) => roughText(each.resetAfterMs)), rank: 3, isRight: true },
+      { head: "span", cells: policies.map((each) => asTyped(each.spanMs)), rank: 1, isRight: true },
+      { head: "all free in", cells: policies.map((each) => age(each.resetAfterMs)), rank: 3, isRight: true },
       { head: "shadow", cells: policies.map((each) => (each.shadow ? "yes" : "no")), rank: 4 },
     ],
     widthOf(stdout),
@@ -97,5 +97,5 @@ function decisionText(name: string, id: string, decision: Decision, { stdout }: 
 }
 
 function waitText(retryAfterMs: number): string {
-  return retryAfterMs === Number.POSITIVE_INFINITY ? "however long you wait" : `for ${roughText(retryAfterMs)}`;
+  return retryAfterMs === Number.POSITIVE_INFINITY ? "however long you wait" : `for ${age(retryAfterMs)}`;
 }

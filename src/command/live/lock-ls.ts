@@ -1,6 +1,7 @@
 import type { Colors } from "picocolors/types";
 import { OrielError } from "../../base/errors.ts";
 import { Lock, type LockState, type Store } from "../../entries/index.ts";
+import { age } from "../../operate/format.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -10,7 +11,6 @@ import { colorsFor, widthOf } from "../terminal.ts";
 import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { tableLines } from "./columns.ts";
-import { roughText } from "./durations.ts";
 import { matcherOf } from "./glob.ts";
 
 export interface LockLsTyped extends ServerTyped {
@@ -92,11 +92,11 @@ function heldLines(held: readonly HeldLine[], width: number | undefined, colors:
       },
       {
         head: "held for",
-        cells: held.map(({ heldMs }) => roughText(heldMs)),
+        cells: held.map(({ heldMs }) => age(heldMs)),
         rank: 3,
         isRight: true,
       },
-      { head: "lease left", cells: held.map(({ leftMs }) => roughText(leftMs)), rank: 1, isRight: true },
+      { head: "lease left", cells: held.map(({ leftMs }) => age(leftMs)), rank: 1, isRight: true },
       {
         head: "waiting",
         cells: held.map(({ waitingProcesses }) => `${waitingProcesses}`),

@@ -1,4 +1,5 @@
 import type { Colors } from "picocolors/types";
+import { age } from "../../operate/format.ts";
 import { type RegisteredStructure, readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -8,7 +9,6 @@ import { colorsFor, widthOf } from "../terminal.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { roughText } from "./durations.ts";
 import { kindOf } from "./find.ts";
 import { matcherOf } from "./glob.ts";
 import { settingsText } from "./settings-text.ts";
@@ -72,7 +72,7 @@ function listLines(
       { head: "settings", cells: listed.map(({ settings }) => settingsText(settings)), rank: 3, minWidth: 16 },
       { head: "procs", cells: listed.map(({ processes }) => `${processes}`), rank: 4, isRight: true },
       { head: "version", cells: listed.map(({ version }) => version), rank: 5 },
-      { head: "seen", cells: listed.map(({ seenMs }) => `${roughText(nowMs - seenMs)} ago`), rank: 2, isRight: true },
+      { head: "seen", cells: listed.map(({ seenMs }) => `${age(nowMs - seenMs)} ago`), rank: 2, isRight: true },
     ],
     width,
   );
@@ -87,7 +87,7 @@ function conflictLines({ kind, name, ...last }: RegisteredStructure, nowMs: numb
   const shared = Object.fromEntries(Object.keys(conflict.settings).map((key) => [key, last.settings[key]]));
   const sides = [{ ...last, settings: shared }, conflict].map(
     ({ process, settings, seenMs }) =>
-      `  ${process}, ${roughText(nowMs - seenMs)} ago: ${settingsText(settings) || JSON.stringify(settings)}`,
+      `  ${process}, ${age(nowMs - seenMs)} ago: ${settingsText(settings) || JSON.stringify(settings)}`,
   );
   const head = `${kind} ${JSON.stringify(name)}: two processes use settings that must be the same`;
   return ["", colors.red(safeText(head, 300)), ...sides.map((side) => safeText(side, 1000))];

@@ -1,4 +1,4 @@
-import { durationText } from "./durations.ts";
+import { asTyped } from "../../operate/format.ts";
 
 const DURATIONS = new Set([
   ...["retention", "span", "cooldown", "lease", "slowCall", "interval", "intervalMs", "dedupeFor", "every", "flush"],
@@ -17,7 +17,7 @@ export function settingsText(settings: Readonly<Record<string, unknown>>): strin
 
 function valueText(name: string, value: unknown): string {
   if (value === 0 || value === false || value === null || value === undefined) return "";
-  if (typeof value === "number" && DURATIONS.has(name)) return durationText(value);
+  if (typeof value === "number" && DURATIONS.has(name)) return asTyped(value);
   if (Array.isArray(value)) return value.map((each) => textOf(each)).join(" ");
   return textOf(value);
 }
@@ -34,7 +34,7 @@ function policiesText(policies: unknown): string {
 
 function policyText(policy: unknown): string {
   const { name, kindName, limit, spanMs, isShadow } = Object(policy) as Record<string, unknown>;
-  const span = typeof spanMs === "number" ? durationText(spanMs) : textOf(spanMs ?? "?");
+  const span = typeof spanMs === "number" ? asTyped(spanMs) : textOf(spanMs ?? "?");
   const label = name === kindName ? `${kindName}` : `${name}: ${kindName}`;
   const rate = burstRateOf(policy);
   const per = kindName === "concurrency" ? ` at once, lease ${span}` : `/${span}`;

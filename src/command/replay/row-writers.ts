@@ -1,7 +1,8 @@
 import type { Colors } from "picocolors/types";
 import stringWidth from "string-width";
+import { exact, instant } from "../../operate/format.ts";
 import { cut } from "../live/columns.ts";
-import { instantText, numberText, type Row } from "../row.ts";
+import type { Row } from "../row.ts";
 import { safeJson, safeText } from "../text/safe-text.ts";
 
 /** Turns rows into lines of output, a row a line. */
@@ -27,7 +28,7 @@ export class JsonWriter implements RowWriter {
   #line({ endMs, key, percentiles, degraded, ...numbers }: Row): string {
     const { count, sum, mean, min, max, std } = numbers;
     const pairs = this.#percentiles.map((name, index) => `"${name}":${JSON.stringify(percentiles[index])}`).join(",");
-    const head = JSON.stringify({ end: instantText(endMs), key, count, sum, mean, min, max, std });
+    const head = JSON.stringify({ end: instant(endMs), key, count, sum, mean, min, max, std });
     return `${head.slice(0, -1)},"percentiles":{${pairs}},"degraded":${degraded}}`;
   }
 }
@@ -100,8 +101,8 @@ export class TableWriter implements RowWriter {
   }
 
   #cells(row: Row): string[] {
-    const numbers = [row.count, row.sum, row.mean, row.min, row.max, row.std, ...row.percentiles].map(numberText);
-    const end = instantText(row.endMs) + (row.degraded ? " (incomplete)" : "");
+    const numbers = [row.count, row.sum, row.mean, row.min, row.max, row.std, ...row.percentiles].map(exact);
+    const end = instant(row.endMs) + (row.degraded ? " (incomplete)" : "");
     return [end, ...(this.#hasKey ? [safeText(row.key ?? "")] : []), ...numbers];
   }
 

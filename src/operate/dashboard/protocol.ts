@@ -1,6 +1,6 @@
 import type { StructureKind } from "../../store/registry/live.ts";
 import type { RegisteredProcess } from "../../store/registry/read-registry.ts";
-import type { NodeHealth, StoreHealth } from "../doctor/health/store-health.ts";
+import type { StoreHealth } from "../doctor/health/store-health.ts";
 
 // Messages between the server and the page of the dashboard, as JSON. A number that does not exist (the percentile of an empty
 // window) is null.
@@ -25,7 +25,6 @@ export interface StructureEntry {
 export type ProcessEntry = Pick<RegisteredProcess, "id" | "host" | "version" | "startedMs" | "seenMs">;
 
 export type HealthEntry = StoreHealth;
-export type NodeEntry = NodeHealth;
 
 export interface Overview {
   nowMs: number;

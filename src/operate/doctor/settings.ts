@@ -1,7 +1,9 @@
 import { ServerError } from "../../store/delivery/client.ts";
 import { appendOnlyWarning, evictionWarning } from "../../store/health/warnings.ts";
+import { bytes } from "../format.ts";
 import { type Check, type CheckName, wordsOf } from "./check.ts";
 import { fieldsOf } from "./facts.ts";
+import { NEARLY_FULL } from "./health/health-facts.ts";
 
 /** INFO of one primary. An error if the server refuses it. */
 export interface NodeInfo {
@@ -9,9 +11,6 @@ export interface NodeInfo {
   readonly address: string | undefined;
   readonly info: unknown;
 }
-
-/** A server with less free memory than this part of `maxmemory` soon refuses writes. */
-const NEARLY_FULL = 0.9;
 
 /** Checks of the settings of all primaries. The worst node decides. */
 export function settingsChecks(nodes: readonly NodeInfo[]): Check[] {
@@ -34,9 +33,9 @@ function memory(info: string): Omit<Check, "name"> {
   const [usedBytes, maxBytes] = [Number(fields.get("used_memory")), Number(fields.get("maxmemory"))];
   const facts = { usedBytes, maxBytes };
   if (!(usedBytes >= 0)) return { verdict: "unknown", text: "the server does not report its memory" };
-  const used = `${megabytes(usedBytes)} MB used`;
+  const used = `${bytes(usedBytes)} used`;
   if (!(maxBytes > 0)) return { verdict: "good", text: `${used}, maxmemory is not set`, facts };
-  const text = `${used} of maxmemory ${megabytes(maxBytes)} MB`;
+  const text = `${used} of maxmemory ${bytes(maxBytes)}`;
   if (usedBytes < maxBytes * NEARLY_FULL) return { verdict: "good", text, facts };
   return {
     verdict: "degraded",
@@ -71,8 +70,4 @@ function persistence(info: string): Omit<Check, "name"> {
   if (warning === undefined) return { verdict: "good", text: "appendonly is yes", facts };
   const advice = "CONFIG SET appendonly yes, also in the configuration file.";
   return { verdict: "degraded", text: warning, advice, facts };
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
 }

@@ -1,12 +1,10 @@
 import { ServerError } from "../../store/delivery/client.ts";
+import { age, number } from "../format.ts";
 import { type Check, remedyOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
+import { FAR_MS, SLOW_MS } from "./health/health-facts.ts";
 
 const ROUNDS = 15;
-/** A store's default deadline leaves a third of a second for each attempt of a call. */
-const SLOW_MS = 150;
-/** Above this offset, times that a program passes miss the events that they mean. */
-const FAR_MS = 1000;
 
 interface Measured {
   readonly latency: Check;
@@ -37,7 +35,7 @@ export async function timing(asker: Asker): Promise<Measured> {
 }
 
 function latencyOf(minMs: number, medianMs: number): Check {
-  const text = `a round trip takes ${medianMs.toFixed(1)} ms (median of ${ROUNDS}), at least ${minMs.toFixed(1)} ms`;
+  const text = `a round trip takes ${number(medianMs)} ms (median of ${ROUNDS}), at least ${number(minMs)} ms`;
   const facts = { minMs: rounded(minMs), medianMs: rounded(medianMs), rounds: ROUNDS };
   if (medianMs <= SLOW_MS) return { name: "latency", verdict: "good", text, facts };
   const advice = "Pass a longer deadline to the store (default 1 s), or move the program nearer to the server.";
@@ -50,7 +48,7 @@ function clockOf(offsetMs: number, doubtMs: number): Check {
   const text =
     Math.abs(offsetMs) <= doubtMs + 1
       ? "the server's clock agrees with this machine's"
-      : `the server's clock is ${Math.abs(offsetMs)} ms ${side} this machine's`;
+      : `the server's clock is ${age(Math.abs(offsetMs))} ${side} this machine's`;
   if (Math.abs(offsetMs) - doubtMs <= FAR_MS) return { name: "clock", verdict: "good", text, facts };
   return {
     name: "clock",

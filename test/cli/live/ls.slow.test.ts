@@ -34,7 +34,7 @@ describe("oriel ls", () => {
       ["Series", "api:latency"],
     ]);
     expect(stdout).toMatch(
-      /^Series +api:latency +values float64, clock server, retention 2h +1 +\d+\.\d+\.\d+ +\d+ s ago$/m,
+      /^Series +api:latency +values float64, clock server, retention 2h +1 +\d+\.\d+\.\d+ +[\d.]+ m?s ago$/m,
     );
     expect(stdout).toMatch(/^Limiter +api +per-minute: sliding-window 5\/1m +1 /m);
     expect(stdout).toMatch(/^Limiter +by id +policies by id +1 /m);
@@ -71,8 +71,10 @@ describe("oriel ls", () => {
     await stage.announce("DelayQueue", "\u001b]0;x\u0007\u009b31mq", { shards: 2 }, "web-3:4:cd");
     const { stdout } = await stage.run("ls", "*q");
     expect(stdout).toContain("\\x1b]0;x\\x07\\x9b31mq (conflict)");
-    expect(stdout).toMatch(/two processes use settings that must be the same\n {2}web-3:4:cd, \d s ago: shards 2\n/);
-    expect(stdout).toMatch(/ {2}web-2:17:ab, \d s ago: shards 8\n$/);
+    expect(stdout).toMatch(
+      /two processes use settings that must be the same\n {2}web-3:4:cd, [\d.]+ m?s ago: shards 2\n/,
+    );
+    expect(stdout).toMatch(/ {2}web-2:17:ab, [\d.]+ m?s ago: shards 8\n$/);
     const json = (await stage.run("ls", "*q", "--json")).stdout;
     expect(JSON.parse(json)).toMatchObject({
       name: "\u001b]0;x\u0007\u009b31mq",
@@ -97,7 +99,7 @@ describe("oriel lock ls", () => {
     expect(status).toBe(0);
     const [head, row] = stdout.trimEnd().split("\n");
     expect(head).toMatch(/^lock +fence +held for +lease left +waiting$/);
-    expect(row).toMatch(new RegExp(`^nightly +${held.fence} +\\d s +(5\\d|60) s +0$`));
+    expect(row).toMatch(new RegExp(`^nightly +${held.fence} +[\\d.]+ m?s +(5\\d s|1 m) +0$`));
     expect(JSON.parse((await stage.run("lock", "ls", "night*", "--json")).stdout)).toMatchObject({
       name: "nightly",
       isHeld: true,

@@ -19,7 +19,7 @@ describe("oriel limit", () => {
       const { status, stdout } = await stage.run("limit", "peek", "api", "10.0.0.7");
       expect(status).toBe(0);
       expect(stdout).toMatch(
-        /^api 10.0.0.7: allowed\npolicy +kind +left +limit +span +all free in +shadow\nper-minute +sliding-window +3 +5 +1m +\d+ s +no\n$/,
+        /^api 10.0.0.7: allowed\npolicy +kind +left +limit +span +all free in +shadow\nper-minute +sliding-window +3 +5 +1m +(\d+ s|1 m) +no\n$/,
       );
     }
     const json = JSON.parse((await stage.run("limit", "peek", "api", "10.0.0.7", "--cost", "9", "--json")).stdout);
@@ -31,12 +31,12 @@ describe("oriel limit", () => {
       retryAfterMs: null,
     });
     expect((await stage.run("limit", "peek", "api", "10.0.0.7", "--cost", "4")).stdout).toMatch(
-      /^api 10.0.0.7: denied by per-minute, for (5\d|60) s\n/,
+      /^api 10.0.0.7: denied by per-minute, for (5\d s|1 m)\n/,
     );
   });
 
   test("block and its end, and reset", async () => {
-    expect((await stage.run("limit", "block", "api", "b", "10m")).stdout).toMatch(/^api b: blocked, for 10 min\n/);
+    expect((await stage.run("limit", "block", "api", "b", "10m")).stdout).toMatch(/^api b: blocked, for 10 m\n/);
     expect(await stage.limiter.take("b")).toMatchObject({ allowed: false, policy: "block" });
     expect((await stage.run("limit", "block", "api", "b", "0")).stdout).toMatch(/^api b: allowed\n/);
     await stage.limiter.take("b", { cost: 5 });

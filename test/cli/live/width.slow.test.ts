@@ -19,7 +19,7 @@ afterAll(() => stage?.close());
 const ROWS: [args: string[], shown: RegExp][] = [
   [["limit", "peek", "api", "10.0.0.7"], /^per-minute .*5 +5/m],
   [["breaker", "ls"], /^payments +closed/m],
-  [["lock", "ls"], /^nightly +.*\d+ s/m],
+  [["lock", "ls"], /^nightly +.*\d m?s/m],
   [["ls"], /^api:latency|Series +api:latency/m],
   [["stats", "api:latency"], /^ {2}p99 +99\.01$/m],
   [["stats", "views"], /^\/a\/page.* 3$/m],

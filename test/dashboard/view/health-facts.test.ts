@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { healthFacts } from "../../../src/operate/dashboard/page/overview/health-facts.ts";
 import type { HealthEntry } from "../../../src/operate/dashboard/protocol.ts";
+import { healthFacts } from "../../../src/operate/doctor/health/health-facts.ts";
 
 const NODE = { server: "Redis 7.2.4", usedBytes: 1 << 20, maxBytes: null, eviction: "noeviction" };
 

@@ -1,8 +1,7 @@
 import type { Colors } from "picocolors/types";
 import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts";
-import { numberText } from "../../row.ts";
+import { age, number } from "../../../operate/format.ts";
 import { type Column, cut, tableLines } from "../columns.ts";
-import { roughText } from "../durations.ts";
 import { healthLine } from "./health-line.ts";
 import { MAX_RATES, type Row } from "./rows.ts";
 import { placeOf, type TopState } from "./state.ts";
@@ -63,19 +62,19 @@ export function frameLines(
 
 /** Columns of the overview. Numbers that a kind does not have are blank. */
 export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): Column[] {
-  const number = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? "" : shortText(value));
-  const lag = ({ overview }: Row) => (overview?.lagMs === undefined ? "" : roughText(overview.lagMs));
+  const textOf = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? "" : number(value));
+  const lag = ({ overview }: Row) => (overview?.lagMs === undefined ? "" : age(overview.lagMs));
   // Columns that few kinds have are left out if they are blank.
   const optional = (head: string, cells: string[]): Column[] =>
     cells.some((cell) => cell !== "") ? [{ head, cells, rank: 2, isRight: true }] : [];
   return [
     { head: "name", cells: rows.map(({ name }) => name), rank: 0, minWidth: 12 },
     { head: "kind", cells: rows.map(({ kind }) => kind), rank: 3, paint: colors.dim },
-    { head: "rate/s", cells: rows.map(({ overview }) => number(overview?.rate)), rank: 1, isRight: true },
-    { head: "p99", cells: rows.map(({ overview }) => number(overview?.p99)), rank: 1, isRight: true },
+    { head: "rate/s", cells: rows.map(({ overview }) => textOf(overview?.rate)), rank: 1, isRight: true },
+    { head: "p99", cells: rows.map(({ overview }) => textOf(overview?.p99)), rank: 1, isRight: true },
     ...optional(
       "denied/s",
-      rows.map(({ overview }) => number(overview?.denied)),
+      rows.map(({ overview }) => textOf(overview?.denied)),
     ),
     ...optional("lag", rows.map(lag)),
     {
@@ -92,7 +91,7 @@ export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): 
       },
     },
     { head: "procs", cells: rows.map(({ structure }) => `${structure.processes}`), rank: 6, isRight: true },
-    { head: "seen", cells: rows.map(({ structure }) => roughText(nowMs - structure.seenMs)), rank: 5, isRight: true },
+    { head: "seen", cells: rows.map(({ structure }) => age(nowMs - structure.seenMs)), rank: 5, isRight: true },
   ];
 }
 
@@ -100,12 +99,6 @@ export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): 
 function trendOf(rows: readonly Row[], colors: Colors): Column {
   const cells = rows.map(({ rates = [] }) => sparkText(rates, MAX_RATES).padStart(MAX_RATES));
   return { head: "trend", cells, rank: 4, paint: colors.cyan };
-}
-
-/** At most six characters for usual numbers. */
-function shortText(value: number): string {
-  if (Math.abs(value) >= 1000 || value === 0) return numberText(Math.round(value));
-  return numberText(Number(value.toPrecision(3)));
 }
 
 const BARS = "▁▂▃▄▅▆▇█";

@@ -1,6 +1,6 @@
 import { OrielError } from "../../../base/errors.ts";
 import { Breaker, type BreakerOptions, type Store } from "../../../entries/index.ts";
-import { roughText } from "../durations.ts";
+import { age } from "../../../operate/format.ts";
 import type { Found } from "../find.ts";
 import { nothingToClose, type OpenView } from "./view.ts";
 
@@ -24,14 +24,14 @@ export const breakerView: OpenView = (store, found) => {
       const stats = breaker.stats();
       const { state, calls, failures, slow, retryAfterMs } = stats;
       const rate = (calls * 1000) / spanMs;
-      const retry = state === "closed" ? "" : `, ${roughText(retryAfterMs)} left`;
+      const retry = state === "closed" ? "" : `, ${age(retryAfterMs)} left`;
       return {
         facts: [
           ["state", state],
           ["calls", `${calls}`],
           ["failures", `${failures}`],
           ["slow", `${slow}`],
-          ...(state === "closed" ? [] : [["retry after", roughText(retryAfterMs)] as const]),
+          ...(state === "closed" ? [] : [["retry after", age(retryAfterMs)] as const]),
         ],
         json: { ...stats },
         overview: { rate, state: `${state}${retry}, ${failures} failed, ${slow} slow`, isBad: state !== "closed" },

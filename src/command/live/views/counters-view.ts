@@ -1,5 +1,5 @@
 import { Counters } from "../../../entries/index.ts";
-import { instantText } from "../../row.ts";
+import { instant } from "../../../operate/format.ts";
 import { listedCounters } from "../counters-settings.ts";
 import { settingsText } from "../settings-text.ts";
 import { nothingToClose, type OpenView } from "./view.ts";
@@ -20,7 +20,7 @@ export const countersView: OpenView = (store, found, { isOverview }) => {
       const latest = rows.filter(({ startMs }) => startMs === lastMs);
       const largest = latest.sort((a, b) => (a.count > b.count ? -1 : a.count < b.count ? 1 : 0)).slice(0, SHOWN_ROWS);
       const bucket = counters.shape.buckets[0]!;
-      const start = rows.length === 0 ? "-" : instantText(lastMs);
+      const start = rows.length === 0 ? "-" : instant(lastMs);
       return {
         facts: [
           ["events in Redis", `${total}`],

@@ -1,7 +1,6 @@
 import { FleetMetrics, type MetricView } from "../../../entries/index.ts";
-import { numberText } from "../../row.ts";
+import { asTyped, exact } from "../../../operate/format.ts";
 import type { Column } from "../columns.ts";
-import { durationText } from "../durations.ts";
 import { type OpenView, setting } from "./view.ts";
 
 interface Line {
@@ -30,12 +29,12 @@ export const fleetView: OpenView = (store, found) => {
         (shown.reduce((sum, line) => sum + line[of], 0) * 1000) / intervalMs;
       const denied = perSecond("denied");
       return {
-        facts: [["interval", durationText(intervalMs)]],
+        facts: [["interval", asTyped(intervalMs)]],
         table: columnsOf(shown),
         json: { intervalMs, names: shown },
         overview: {
           rate: Math.max(perSecond("allowed"), perSecond("success") + perSecond("failure")),
-          state: `${numberText(denied)}/s denied, ${numberText(perSecond("failure"))}/s failed`,
+          state: `${exact(denied)}/s denied, ${exact(perSecond("failure"))}/s failed`,
           isBad: denied > 0,
         },
       };
@@ -61,10 +60,10 @@ function columnsOf(lines: readonly Line[]): Column[] {
     { head: "name", cells: lines.map(({ name }) => (name === "" ? "(all others)" : name)), rank: 0, minWidth: 12 },
     ...numbers.map((head, i) => ({
       head: head as string,
-      cells: lines.map((line) => numberText(line[head])),
+      cells: lines.map((line) => exact(line[head])),
       rank: i,
       isRight: true,
     })),
-    { head: "mean ms", cells: lines.map((line) => numberText(line.meanLatencyMs)), rank: 4, isRight: true },
+    { head: "mean ms", cells: lines.map((line) => exact(line.meanLatencyMs)), rank: 4, isRight: true },
   ];
 }

@@ -1,8 +1,7 @@
 import { Series, type Store } from "../../../entries/index.ts";
+import { asTyped, exact } from "../../../operate/format.ts";
 import { outcomeSeries } from "../../../operate/history/names.ts";
 import { readOutcomes } from "../../../operate/history/read-outcomes.ts";
-import { numberText } from "../../row.ts";
-import { durationText } from "../durations.ts";
 import { burstRateOf, settingsText } from "../settings-text.ts";
 import { type OpenView, setting } from "./view.ts";
 
@@ -13,7 +12,7 @@ import { type OpenView, setting } from "./view.ts";
 export const limiterView: OpenView = (store, found, { spanMs }) => {
   const policies = setting<unknown>(found, "policies");
   const listed = Array.isArray(policies) ? policies.map((each) => Object(each) as Record<string, unknown>) : [];
-  const span = (ms: unknown) => (typeof ms === "number" ? durationText(ms) : "?");
+  const span = (ms: unknown) => (typeof ms === "number" ? asTyped(ms) : "?");
   const state = settingsText({ policies: policies ?? "unknown" });
   const calls = new Calls(store, found.name, spanMs);
   return {
@@ -25,7 +24,7 @@ export const limiterView: OpenView = (store, found, { spanMs }) => {
         facts: [
           ...(listed.length > 0 ? [] : [["policies", state] as const]),
           ...Object.entries(counts ?? {}).map(
-            ([name, count]) => [name, `${numberText(count)} in ${durationText(spanMs)}`] as const,
+            ([name, count]) => [name, `${exact(count)} in ${asTyped(spanMs)}`] as const,
           ),
         ],
         ...(listed.length > 0 && {

@@ -1,5 +1,5 @@
 import { Lock } from "../../../entries/index.ts";
-import { roughText } from "../durations.ts";
+import { age } from "../../../operate/format.ts";
 import { nothingToClose, type OpenView } from "./view.ts";
 
 /** The holder of a lock, and the number of processes that wait. */
@@ -13,7 +13,7 @@ export const lockView: OpenView = (store, found) => {
         facts: [
           ["state", isHeld ? "held" : "free"],
           ...(isHeld ? ([["fence", `${fence}`]] as const) : []),
-          ...(isHeld ? ([["lease left", roughText(leftMs)]] as const) : []),
+          ...(isHeld ? ([["lease left", age(leftMs)]] as const) : []),
           ["waiting", `${waitingProcesses}`],
         ],
         json: { ...state },

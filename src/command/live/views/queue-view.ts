@@ -1,5 +1,5 @@
 import { DelayQueue } from "../../../entries/index.ts";
-import { roughText } from "../durations.ts";
+import { age } from "../../../operate/format.ts";
 import { nothingToClose, type OpenView, setting } from "./view.ts";
 
 /** The number of messages in each state. */
@@ -13,7 +13,7 @@ export const queueView: OpenView = (store, found) => {
       return {
         facts: [
           ...Object.entries({ waiting, due, claimed, dead }).map(([name, count]) => [name, `${count}`] as const),
-          ["lag", lagMs === 0 ? "none" : roughText(lagMs)],
+          ["lag", lagMs === 0 ? "none" : age(lagMs)],
           ...(isPaused ? [["paused", "yes"] as const] : []),
         ],
         json: { ...counts, lagMs },

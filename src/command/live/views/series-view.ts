@@ -1,6 +1,5 @@
 import { Series } from "../../../entries/index.ts";
-import { numberText } from "../../row.ts";
-import { durationText } from "../durations.ts";
+import { asTyped, exact } from "../../../operate/format.ts";
 import { type OpenView, setting } from "./view.ts";
 
 /** Copies of all series that `top` shows together. */
@@ -28,10 +27,10 @@ export const seriesView: OpenView = (store, found, options) => {
       const ranks = percentiles.map((p) => [p, stats.percentiles[p] ?? Number.NaN] as const);
       return {
         facts: [
-          ["count", `${numberText(count)} in ${durationText(spanMs)}`],
-          ["rate", `${numberText(rate)}/s`],
-          ...Object.entries({ sum, mean, min, max, std }).map(([name, value]) => [name, numberText(value)] as const),
-          ...ranks.map(([p, value]) => [`p${p}`, numberText(value)] as const),
+          ["count", `${exact(count)} in ${asTyped(spanMs)}`],
+          ["rate", `${exact(rate)}/s`],
+          ...Object.entries({ sum, mean, min, max, std }).map(([name, value]) => [name, exact(value)] as const),
+          ...ranks.map(([p, value]) => [`p${p}`, exact(value)] as const),
           ...(degraded ? ([["incomplete", degradedBy ?? ""]] as const) : []),
         ],
         json: { ...stats, rate, spanMs },

@@ -1,4 +1,5 @@
 import { utcFormat } from "d3-time-format";
+import { duration } from "../../../operate/format.ts";
 import { formatValue } from "../axes/units.ts";
 import type { PlannedPanel } from "./panel.ts";
 import type { PictureSpec } from "./picture-spec.ts";
@@ -6,11 +7,11 @@ import type { PlotLine } from "./plot-lines.ts";
 
 /** Notes for the reader of the picture: windows, times, scales, guesses, and parts that are not drawn. */
 export function notesOf(spec: PictureSpec, panels: readonly PlannedPanel[], hasReadouts: boolean): string[] {
-  const every = spec.everyMs === spec.spanMs ? "" : `, one every ${durationText(spec.everyMs)}`;
+  const every = spec.everyMs === spec.spanMs ? "" : `, one every ${duration(spec.everyMs)}`;
   const others = spec.leftOutCount > 0 ? [`${spec.leftOutCount} or more keys with fewer events are not drawn`] : [];
   const unseen = spec.percentiles.length > 6 ? ["six of the percentiles are drawn"] : [];
   return [
-    `windows of ${durationText(spec.spanMs)}${every}`,
+    `windows of ${duration(spec.spanMs)}${every}`,
     ...(panels.length > 0 ? [`times are their ends, ${timeText(panels)}`] : []),
     ...spec.guesses,
     ...(panels.length > 1 ? ["each panel has its own scale"] : []),
@@ -68,7 +69,7 @@ export function describePicture(
     const axis = values.isLog ? ", on a logarithmic axis" : "";
     return `${key}${axis}: ${points.rows.length} windows; ${ranges.join(", ")}; ${least} to ${most} events per window.`;
   });
-  return `Line charts over time, ${timeText(panels)}, in windows of ${durationText(spec.spanMs)}. ${texts.join(" ")}`;
+  return `Line charts over time, ${timeText(panels)}, in windows of ${duration(spec.spanMs)}. ${texts.join(" ")}`;
 }
 
 /** NaN without a finite value. */
@@ -79,16 +80,4 @@ function rangeOf(values: readonly number[]): [min: number, max: number] {
     ([min, max], value) => [Math.min(min, value), Math.max(max, value)],
     [finite[0] as number, finite[0] as number],
   );
-}
-
-/** 300000 is "5 min". */
-function durationText(ms: number): string {
-  const units = [
-    ["d", 86_400_000],
-    ["h", 3_600_000],
-    ["min", 60_000],
-    ["s", 1000],
-  ] as const;
-  const [name, sizeMs] = units.find(([, size]) => ms % size === 0) ?? ["ms", 1];
-  return `${ms / sizeMs} ${name}`;
 }

@@ -1,4 +1,4 @@
-import { instantText } from "../../row.ts";
+import { instant } from "../../../operate/format.ts";
 import { type CountAxis, countAxis } from "../axes/count-axis.ts";
 import { fittingText, textWidthPx, wrappedLines } from "../axes/text-width.ts";
 import { timeAxis } from "../axes/time-axis.ts";
@@ -134,7 +134,7 @@ function drawReadouts(
     const left = i === 0 ? frame.leftPx : ((xs[i - 1] as number) + x) / 2;
     const right = i === rows.length - 1 ? frame.rightPx : (x + (xs[i + 1] as number)) / 2;
     const numbers = lines.map(({ name, pick }) => `${name} ${formatValue(pick(row), unit, 4)}`);
-    const texts = wrappedLines([instantText(row.endMs), `events ${row.count}`, ...numbers], frame.rightPx, size)
+    const texts = wrappedLines([instant(row.endMs), `events ${row.count}`, ...numbers], frame.rightPx, size)
       .slice(0, lineCount)
       .map((text, n) => {
         const y = textTopPx + (n + 1) * size * 1.3;

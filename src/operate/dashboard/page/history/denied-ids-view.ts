@@ -1,6 +1,6 @@
+import { age, whole } from "../../../format.ts";
 import type { DeniedId } from "../../parts.ts";
 import { h } from "../dom.ts";
-import { age, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { RowsTable } from "../parts/rows-table.ts";

@@ -1,6 +1,6 @@
+import { duration, when } from "../../../format.ts";
 import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
-import { duration, when } from "../format.ts";
 import { type SavedQuery, SaveLinks } from "../parts/save-links.ts";
 import { type Span, stateNow } from "../series/view-state.ts";
 

@@ -1,6 +1,6 @@
+import { time, whole } from "../../../format.ts";
 import type { LimiterHistory } from "../../parts.ts";
 import { h } from "../dom.ts";
-import { time, whole } from "../format.ts";
 import { Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { HistoryWindow } from "./history-window.ts";

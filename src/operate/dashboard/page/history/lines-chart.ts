@@ -1,6 +1,6 @@
 import type uPlot from "uplot";
+import { number, time } from "../../../format.ts";
 import { colorOf, h, setText } from "../dom.ts";
-import { number, time } from "../format.ts";
 import { LONE_POINTS, type Overlay, timeChart } from "../series/chart.ts";
 import { type Span, zoomTo } from "../series/view-state.ts";
 

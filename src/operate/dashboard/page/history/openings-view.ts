@@ -1,6 +1,6 @@
+import { when, whole } from "../../../format.ts";
 import type { BreakerOpening } from "../../parts.ts";
 import { h } from "../dom.ts";
-import { when, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { RowsTable } from "../parts/rows-table.ts";

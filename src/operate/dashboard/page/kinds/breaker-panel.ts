@@ -1,7 +1,7 @@
+import { age, counted, duration, percent, when, whole } from "../../../format.ts";
 import type { BreakerPart } from "../../parts.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h } from "../dom.ts";
-import { age, counted, duration, percent, when, whole } from "../format.ts";
 import { OpeningsView } from "../history/openings-view.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";

@@ -1,6 +1,6 @@
+import { counted, duration, number, percent, whole } from "../../../format.ts";
 import type { FleetCounts, FleetName, FleetPart } from "../../parts.ts";
 import { h, setText } from "../dom.ts";
-import { counted, duration, number, percent, whole } from "../format.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";
 import { LivePart } from "../parts/live-part.ts";

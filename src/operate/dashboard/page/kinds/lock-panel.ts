@@ -1,7 +1,7 @@
+import { age, whole } from "../../../format.ts";
 import type { LockPart } from "../../parts.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { age, whole } from "../format.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { type Fact, Facts } from "../parts/facts.ts";

@@ -1,4 +1,4 @@
-import { duration, whole } from "../format.ts";
+import { duration, whole } from "../../../format.ts";
 
 /** A policy as a limiter announces it. A process of another version may leave something out. */
 export interface AnnouncedPolicy {

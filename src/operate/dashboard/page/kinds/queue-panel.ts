@@ -1,7 +1,7 @@
+import { age, when, whole } from "../../../format.ts";
 import type { PayloadText, QueueMessage, QueueState } from "../../parts.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { age, when, whole } from "../format.ts";
 import { QueueTimingsView } from "../history/queue-timings-view.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";

@@ -1,6 +1,6 @@
+import { duration, number, when } from "../../../format.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h } from "../dom.ts";
-import { duration, number, when } from "../format.ts";
 import { escaped } from "../parts/quoted.ts";
 import type { PanelMaker } from "./panel.ts";
 

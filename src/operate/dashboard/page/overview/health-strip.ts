@@ -1,7 +1,7 @@
+import { healthFacts, type Level } from "../../../doctor/health/health-facts.ts";
+import { when } from "../../../format.ts";
 import type { HealthEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { when } from "../format.ts";
-import { healthFacts, type Level } from "./health-facts.ts";
 
 const MARKS: Record<Level, string> = { good: "●", warn: "▲", bad: "■" };
 /** The state of the store in one line: what an operator looks at first. */
@@ -15,8 +15,8 @@ export class HealthStrip {
     if (!isSame) this.element.replaceChildren(...facts.map(() => h("div", {}, h("dt"), h("dd"))));
     facts.forEach(({ label, text, level, hint }, i) => {
       const box = this.element.children[i] as HTMLElement;
-      const mark = level === undefined ? "" : `${MARKS[level]} `;
-      box.className = level ?? "";
+      const mark = `${MARKS[level]} `;
+      box.className = level;
       box.title = hint ?? "";
       setText(box.children[0]!, label);
       setText(box.children[1]!, mark + text);

@@ -1,7 +1,7 @@
+import { counted, whole } from "../../../format.ts";
 import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
 import { change, placeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
-import { counted, whole } from "../format.ts";
 import { ask, type PageOverview } from "../server.ts";
 import { choiceOf, isColumn, listed } from "./list.ts";
 import { fillRow, makeRow, type StructureRow } from "./row.ts";

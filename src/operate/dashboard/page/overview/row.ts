@@ -1,7 +1,7 @@
+import { age, number } from "../../../format.ts";
 import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
 import { addressOf, placeNow } from "../address.ts";
 import { h, setText, svg } from "../dom.ts";
-import { age, number } from "../format.ts";
 import type { RowView } from "./virtual-rows.ts";
 
 export interface StructureRow extends RowView {

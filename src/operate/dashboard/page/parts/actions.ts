@@ -1,6 +1,6 @@
+import { counted, when } from "../../../format.ts";
 import type { AuditEntry, StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { counted, when } from "../format.ts";
 import { act, ask, type PageOverview } from "../server.ts";
 import { escaped, quoted } from "./quoted.ts";
 

@@ -1,6 +1,6 @@
+import { counted, when } from "../../../format.ts";
 import type { ProcessEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { counted, when } from "../format.ts";
 import { card } from "./card.ts";
 import { RowsTable } from "./rows-table.ts";
 

@@ -1,6 +1,6 @@
 import uPlot from "uplot";
+import { number, time } from "../../../format.ts";
 import { colorOf } from "../dom.ts";
-import { number, time } from "../format.ts";
 import type { Mark, Span } from "./view-state.ts";
 
 /** Width of the labels of a vertical axis, the same in all charts, so that their times stand below each other. */

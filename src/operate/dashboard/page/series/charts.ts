@@ -1,8 +1,8 @@
 import type uPlot from "uplot";
+import { number, time, whole } from "../../../format.ts";
 import type { SeriesView } from "../../protocol.ts";
 import { change } from "../address.ts";
 import { colorOf, h, setText } from "../dom.ts";
-import { number, time, whole } from "../format.ts";
 import { isDark } from "../theme.ts";
 import { LONE_POINTS, type Overlay, timeChart } from "./chart.ts";
 import { moveBy, type Span, zoomBy } from "./view-state.ts";

@@ -1,7 +1,7 @@
 import uPlot from "uplot";
+import { duration, number, percent, when, whole } from "../../../format.ts";
 import type { Distribution } from "../../protocol.ts";
 import { colorOf, h } from "../dom.ts";
-import { duration, number, percent, when, whole } from "../format.ts";
 import { LOG_AXIS } from "./chart.ts";
 
 /** Rows of the table of percentiles. */

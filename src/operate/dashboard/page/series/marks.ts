@@ -1,6 +1,6 @@
+import { when } from "../../../format.ts";
 import type { ProcessEntry } from "../../protocol.ts";
 import { h } from "../dom.ts";
-import { when } from "../format.ts";
 import type { PageOverview } from "../server.ts";
 import { type Mark, setMarks, stateNow } from "./view-state.ts";
 

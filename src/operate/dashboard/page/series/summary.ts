@@ -1,6 +1,6 @@
+import { dateTime, number, percent, whole } from "../../../format.ts";
 import type { SeriesView, WindowNumbers } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
-import { dateTime, number, percent, whole } from "../format.ts";
 import { Facts } from "../parts/facts.ts";
 
 const FACTS: [

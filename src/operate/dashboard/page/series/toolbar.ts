@@ -1,6 +1,6 @@
+import { duration, when } from "../../../format.ts";
 import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
-import { duration, when } from "../format.ts";
 import { SaveLinks } from "../parts/save-links.ts";
 import { BUCKETS, moveBy, type Span, stateNow, zoomBy } from "./view-state.ts";
 

@@ -1,22 +1,24 @@
-import type { HealthEntry, NodeEntry } from "../../protocol.ts";
-import { bytes, duration } from "../format.ts";
+import { age, bytes, number } from "../../format.ts";
+import type { NodeHealth, StoreHealth } from "./store-health.ts";
 
 export type Level = "good" | "warn" | "bad";
 
 interface Fact {
   label: string;
   text: string;
-  level?: Level;
+  level: Level;
   hint?: string;
 }
 
-/** As `oriel doctor` judges. */
-const SLOW_MS = 150;
-const FAR_MS = 1000;
-const NEARLY_FULL = 0.9;
+/** A store's default deadline leaves a third of a second for each attempt of a call. */
+export const SLOW_MS = 150;
+/** Above this offset, times that a program passes miss the events that they mean. */
+export const FAR_MS = 1000;
+/** A server with less free memory than this part of `maxmemory` soon refuses writes. */
+export const NEARLY_FULL = 0.9;
 
-/** The facts of the strip: reachability, round trip, clock, and the worst of the nodes. */
-export function healthFacts({ state, address, latencyMs, offsetMs, nodes }: HealthEntry): Fact[] {
+/** The facts of the page's strip and of the line in `oriel top`: reachability, round trip, clock, and the worst of the nodes. */
+export function healthFacts({ state, address, latencyMs, offsetMs, nodes }: StoreHealth): Fact[] {
   const isUp = state === "up";
   const facts: Fact[] = [
     {
@@ -29,7 +31,7 @@ export function healthFacts({ state, address, latencyMs, offsetMs, nodes }: Heal
   if (latencyMs !== null)
     facts.push({
       label: "Round trip",
-      text: `${latencyMs.toFixed(1)} ms`,
+      text: `${number(latencyMs)} ms`,
       level: latencyMs > SLOW_MS ? "warn" : "good",
     });
   if (offsetMs !== null) facts.push(clockFact(offsetMs));
@@ -56,7 +58,7 @@ export function healthFacts({ state, address, latencyMs, offsetMs, nodes }: Heal
 function clockFact(offsetMs: number): Fact {
   const isFar = Math.abs(offsetMs) > FAR_MS;
   const side = offsetMs < 0 ? "behind" : "ahead";
-  const text = Math.abs(offsetMs) <= 2 ? "in step" : `${duration(Math.abs(offsetMs))} ${side}`;
+  const text = Math.abs(offsetMs) <= 2 ? "in step" : `${age(Math.abs(offsetMs))} ${side}`;
   return {
     label: "Clock",
     text,
@@ -65,7 +67,7 @@ function clockFact(offsetMs: number): Fact {
   };
 }
 
-function memoryFact({ usedBytes, maxBytes }: NodeEntry): Fact {
+function memoryFact({ usedBytes, maxBytes }: NodeHealth): Fact {
   if (maxBytes === null) return { label: "Memory", text: `${bytes(usedBytes)}, no limit`, level: "good" };
   const isFull = (usedBytes ?? 0) > maxBytes * NEARLY_FULL;
   return {

@@ -1,9 +1,12 @@
+// How people read numbers: on the page of the dashboard, in the command and in the checks of the doctor. It imports nothing, since
+// the page contains it.
+
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const NONE = "–";
 
 /** Three significant digits or more, in at most seven characters. */
 export function number(value: number | null | undefined): string {
-  if (value === null || value === undefined) return NONE;
+  if (value === null || value === undefined || Number.isNaN(value)) return NONE;
   const size = Math.abs(value);
   if (size >= 1e15) return value.toExponential(1);
   for (const [unit, factor] of [
@@ -20,7 +23,13 @@ export function number(value: number | null | undefined): string {
 function digits(value: number): string {
   const size = Math.abs(value);
   if (Number.isInteger(value)) return String(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+  return size < 1 ? String(Number(value.toPrecision(3))) : value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+/** At most seven digits, and whole numbers in full, to be copied. NaN (no value) is "-". */
+export function exact(value: number): string {
+  if (Number.isNaN(value)) return "-";
+  return Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(7)));
 }
 
 export function whole(value: number): string {
@@ -70,10 +79,17 @@ export function duration(ms: number): string {
   return parts.join(" ") || "0 ms";
 }
 
-/** One unit below a minute, two above: "718 ms", "7.6 s", "1 h 30 m". */
+/** A measured duration: "718 ms", "7.6 s", "42 s", "1 h 30 m". */
 export function age(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 59_950 ? `${(ms / 1000).toFixed(1)} s` : duration(Math.round(ms / 1000) * 1000);
+  if (ms < 9950) return ms < 1000 ? duration(Math.max(0, ms)) : `${(ms / 1000).toFixed(1)} s`;
+  return duration(Math.round(ms / 1000) * 1000);
+}
+
+/** A duration as the options of oriel take it: "1h", "90s", "250ms". */
+export function asTyped(ms: number): string {
+  if (!Number.isFinite(ms)) return "-";
+  const [unit, size] = UNITS.find(([, size]) => ms >= size && ms % size === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
 }
 
 const pad = (value: number, length = 2) => String(value).padStart(length, "0");
@@ -94,4 +110,10 @@ export function dateTime(ms: number): string {
 export function when(exactMs: number, isExact = false): string {
   const ms = isExact ? exactMs : Math.round(exactMs / 1000) * 1000;
   return new Date(ms).toDateString() === new Date().toDateString() ? time(ms) : dateTime(ms);
+}
+
+/** ISO 8601 in UTC, with ms only if they are not zero. */
+export function instant(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString().replace(".000Z", "Z");
 }
