@@ -1,18 +1,17 @@
 import { argumentError } from "../base/errors.ts";
 import {
-  Counters,
   CountersDoctor,
-  type CountersOptions,
   type LayoutDiagnosis,
   type RepairOptions,
   type ShardDiagnosis,
   type Store,
 } from "../entries/index.ts";
+import { openCounters } from "../operate/kinds/counters.ts";
+import type { Settings } from "../store/registry/live.ts";
 import { openStore } from "./config/open-store.ts";
 import type { ServerTyped } from "./config/server-typed.ts";
 import { tableLines } from "./live/columns.ts";
-import { listedCounters } from "./live/counters-settings.ts";
-import { find } from "./live/find.ts";
+import { find, listed } from "./live/find.ts";
 import { Output } from "./output.ts";
 import { openSink } from "./sql-sink.ts";
 import type { Streams } from "./streams.ts";
@@ -56,7 +55,7 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     const opened = await openSink(typed.sql, typed);
     close = opened.close;
     const doctor = new CountersDoctor(
-      new Counters(store, name, await countersOptions(store, name, typed)),
+      openCounters(store, { name, settings: await settingsOf(store, name, typed) }),
       opened.sink,
     );
     if (what === "doctor" || !typed.yes) {
@@ -99,15 +98,14 @@ function summary(shards: number, wrong: number): string {
 }
 
 /** A flag wins over the registry. Without `--dimensions` the counter must be listed. */
-async function countersOptions(store: Store, name: string, typed: CountersTyped): Promise<CountersOptions> {
+async function settingsOf(store: Store, name: string, typed: CountersTyped): Promise<Settings> {
   const { dimensions, addedDimensions, buckets, timeZone, shards } = typed;
   const found = await find(store, name, "Counters", "Counters");
-  const listed = dimensions === undefined || found.structure ? listedCounters(found) : { dimensions: [] };
   return {
-    ...listed,
+    ...(dimensions === undefined ? listed(found) : found).settings,
     ...(dimensions !== undefined && { dimensions: dimensions.split(","), addedDimensions: [] }),
     ...(addedDimensions !== undefined && { addedDimensions: addedDimensions.split(",") }),
-    ...(buckets !== undefined && { buckets: buckets.split(",") as CountersOptions["buckets"] }),
+    ...(buckets !== undefined && { buckets: buckets.split(",") }),
     ...(timeZone !== undefined && { timeZone }),
     ...(shards !== undefined && { shards: Number(shards) }),
   };

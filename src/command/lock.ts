@@ -1,6 +1,7 @@
 import { argumentError, needlessArgument } from "../base/errors.ts";
-import { Lock, type LockState } from "../entries/index.ts";
+import type { LockState } from "../entries/index.ts";
 import { age } from "../operate/format.ts";
+import { openLock } from "../operate/kinds/locks.ts";
 import { openStore } from "./config/open-store.ts";
 import type { ServerTyped } from "./config/server-typed.ts";
 import { Output } from "./output.ts";
@@ -18,7 +19,7 @@ export async function lock(what: string, name: string, typed: LockTyped, streams
   const store = openStore(typed);
   const output = new Output(streams.stdout);
   try {
-    const own = new Lock(store, name);
+    const own = openLock(store, { name, settings: {} });
     if (what === "show") {
       const state = await own.inspect();
       await output.write(typed.json ? jsonLine({ name, ...state }) : `${stateText(state)}\n`);

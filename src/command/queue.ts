@@ -1,10 +1,10 @@
 import { argumentError } from "../base/errors.ts";
-import { DelayQueue, type QueuedMessage } from "../entries/index.ts";
+import type { DelayQueue, QueuedMessage } from "../entries/index.ts";
+import { openQueue } from "../operate/kinds/queue.ts";
 import { openStore } from "./config/open-store.ts";
 import type { ServerTyped } from "./config/server-typed.ts";
 import { tableLines } from "./live/columns.ts";
 import { find } from "./live/find.ts";
-import { setting } from "./live/views/view.ts";
 import { Output } from "./output.ts";
 import type { Streams } from "./streams.ts";
 import { colorsFor, widthOf } from "./terminal.ts";
@@ -24,11 +24,11 @@ export async function queue(what: string, name: string, typed: QueueTyped, strea
   const store = openStore(typed);
   const output = new Output(streams.stdout);
   try {
-    const shards =
+    const { settings } =
       typed.shards === undefined
-        ? setting<number>(await find(store, name, "DelayQueue", "DelayQueue"), "shards")
-        : Number(typed.shards);
-    const delayQueue = new DelayQueue(store, name, { shards });
+        ? await find(store, name, "DelayQueue", "DelayQueue")
+        : { settings: { shards: Number(typed.shards) } };
+    const delayQueue = openQueue(store, { name, settings });
     const limit = Number(typed.limit);
     if (what === "counts") await output.write(countsText(await delayQueue.counts(), typed));
     else if (what === "peek") await output.write(listText(await delayQueue.peek({ limit }), typed, streams));

@@ -3,13 +3,16 @@ import {
   Breaker,
   Counters,
   DelayQueue,
+  DrainService,
   FleetMetrics,
   fixedWindow,
   gcra,
   Limiter,
   Lock,
+  LockedWindow,
   localDecisions,
   MultiSemaphore,
+  memoryStore,
   prometheusText,
   ReadWriteLock,
   registerAll,
@@ -19,11 +22,14 @@ import {
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { Answers } from "../../src/operate/dashboard/answers.ts";
-import { KINDS, kindOf } from "../../src/operate/dashboard/kinds/kinds.ts";
 import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
-import { Scope } from "../../src/operate/dashboard/scope.ts";
+import { KINDS, kindOf } from "../../src/operate/kinds/kinds.ts";
+import { Scope } from "../../src/operate/kinds/scope.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
+import { STRUCTURE_KINDS } from "../../src/store/registry/live.ts";
+import { liveStructures } from "../../src/store/registry/register.ts";
 import { command } from "../cli/command.ts";
+import { TableSink } from "../fuzz/table-sink.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { knownOptionsOf, type StructureName, structures } from "../matrix/structures.ts";
@@ -135,6 +141,38 @@ const MADE: Made[] = [
     make: (store, name, options) => new Counters(store, name, { dimensions: ["page"], ...options } as never),
   },
   {
+    kind: "LockedWindow",
+    matrix: "lockedWindow",
+    values: {
+      span: ["2m"],
+      closed: ["right"],
+      lock: [new Lock(memoryStore(), "another")],
+      wait: ["1s"],
+      lease: ["5s"],
+      maxBytes: [1e6],
+      statistics: [{ first: () => 1 }],
+    },
+    make: (store, name, options) => new LockedWindow(store, name, { span: "1m", ...options }),
+  },
+  {
+    kind: "DrainService",
+    matrix: "drain",
+    values: {
+      ...{ counters: [], sink: [] },
+      lock: [new Lock(memoryStore(), "of drains")],
+      every: ["2s"],
+      cycleTimeout: ["1m"],
+      sqlTimeout: ["1m"],
+      concurrency: [2],
+      replicas: [1],
+    },
+    // Its counters announce themselves under the same name.
+    make: (store, name, options) => {
+      const counters = new Counters(store, name, { dimensions: ["page"] });
+      return new DrainService({ counters, sink: new TableSink(), ...options });
+    },
+  },
+  {
     kind: "DelayQueue",
     matrix: "queue",
     values: {
@@ -166,6 +204,9 @@ const clock = { nowMs: 0 };
 let store: ReturnType<typeof redisStore>;
 const made = new Map<string, { kind: string; structure: unknown }>();
 
+/** Whether it is one of these, and not the counters of a drain. */
+const isMade = ({ name, kind }: { name: string; kind: string }) => made.get(name)?.kind === kind;
+
 /** One structure for each value of each option, and one without options. */
 beforeAll(async () => {
   server = await startRedis({ tcp: true });
@@ -183,7 +224,7 @@ beforeAll(async () => {
   const reader = new Lock(store, "reader");
   await until("all are announced", async () => {
     await reader.inspect();
-    return (await new Answers(new Scope(store, dashboardSettings({}))).overview()).structures.length >= made.size;
+    return (await new Scope(store, dashboardSettings({})).structures()).filter(isMade).length >= made.size;
   });
 });
 afterAll(async () => {
@@ -201,14 +242,41 @@ test.each(MADE)("$kind: each option has a value here, also one that is added lat
   expect(others).toEqual([]);
 });
 
-test("each kind of the dashboard is here", () => {
-  expect(new Set(MADE.map(({ kind }) => kind))).toEqual(new Set(KINDS.map(({ kind }) => kind)));
+test("each kind that a structure can announce is here, and has a descriptor", () => {
+  expect(new Set(MADE.map(({ kind }) => kind))).toEqual(new Set(STRUCTURE_KINDS));
+  expect(new Set(Object.keys(KINDS))).toEqual(new Set(STRUCTURE_KINDS));
 });
 
 describe("whatever its options", () => {
+  test("a structure that is opened by its announced settings has the settings that all processes share", async () => {
+    const listed = (await new Scope(store, dashboardSettings({})).structures()).filter(isMade);
+    const original = new Map([...liveStructures(store)].map((each) => [`${each.kind} ${each.name}`, each.shared]));
+    const failed: string[] = [];
+    const opened = new Set<string>();
+    for (const { kind, name, settings } of listed) {
+      const { open } = KINDS[kind];
+      // Only the processes have the function of these policies.
+      if (!open || settings.policies === "by id") continue;
+      const reader = memoryStore();
+      const structure = open(reader, { name, settings });
+      opened.add(kind);
+      const [again] = liveStructures(reader);
+      const [known, found] = [original.get(`${kind} ${name}`), again?.shared].map((each) => JSON.stringify(each));
+      if (again?.kind !== kind || again.name !== name || known !== found) failed.push(`${name}: ${known} but ${found}`);
+      // Added dimensions and time zones are no shared settings.
+      if (structure instanceof Counters)
+        expect([name, structure.shape]).toEqual([name, (made.get(name)!.structure as Counters).shape]);
+      if (structure instanceof Series || structure instanceof Counters || structure instanceof FleetMetrics)
+        await structure.close();
+    }
+    expect(failed).toEqual([]);
+    const byKeys = ["LockedWindow", "ReadWriteLock", "Semaphore", "MultiSemaphore", "DrainService"];
+    expect([...opened, ...byKeys].sort()).toEqual([...STRUCTURE_KINDS].sort());
+  });
+
   test("a structure is in the list, its row has numbers, and each part of its page answers", async () => {
     const answers = new Answers(new Scope(store, dashboardSettings({})));
-    const listed = (await answers.scope.structures()).filter(({ name }) => made.has(name));
+    const listed = (await answers.scope.structures()).filter(isMade);
     expect(listed.map(({ name }) => name).sort()).toEqual([...made.keys()].sort());
     const spanMs = 60_000;
     const ids = listed.map(({ id }) => id);

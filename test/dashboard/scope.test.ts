@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { memoryStore } from "../../src/entries/index.ts";
 import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
-import { type Listed, Scope } from "../../src/operate/dashboard/scope.ts";
+import { type Listed, Scope } from "../../src/operate/kinds/scope.ts";
 
 it("closes the structures that were not used for the longest time", () => {
   const scope = new Scope(memoryStore(), dashboardSettings({}));

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { Answers } from "../../src/operate/dashboard/answers.ts";
 import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
-import { Scope } from "../../src/operate/dashboard/scope.ts";
 import { streamOf } from "../../src/operate/dashboard/stream.ts";
+import { Scope } from "../../src/operate/kinds/scope.ts";
 
 type Chunks = ReadableStreamDefaultReader<Uint8Array>;
 

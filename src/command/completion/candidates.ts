@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import { KINDS } from "../live/find.ts";
+import { STRUCTURE_KINDS } from "../../store/registry/live.ts";
 
 /** A word that may stand at the end of the command line. */
 export interface Candidate {
@@ -68,7 +68,7 @@ function afterCommand(command: Command, words: readonly string[]): Candidates {
 
 function ofOption({ argChoices, flags, long }: Option, last: string): Candidates {
   if (argChoices) return begunWith(last, plain(argChoices));
-  if (long === "--kind") return begunWith(last, plain(KINDS));
+  if (long === "--kind") return begunWith(last, plain(STRUCTURE_KINDS));
   return /<(file|folder)>/.test(flags) ? { isPath: true } : NOTHING;
 }
 

@@ -1,6 +1,8 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
 import type { BreakerStats, Store } from "../../entries/index.ts";
 import { age, asTyped } from "../../operate/format.ts";
+import { openBreaker } from "../../operate/kinds/breaker.ts";
+import type { Described } from "../../operate/kinds/scope.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -11,9 +13,8 @@ import { failureLines } from "../text/failure.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { type Found, find } from "./find.ts";
+import { find, listed } from "./find.ts";
 import { matcherOf } from "./glob.ts";
-import { openBreaker } from "./views/breaker-view.ts";
 
 export interface BreakerTyped extends ServerTyped {
   json?: boolean;
@@ -33,7 +34,7 @@ export async function breaker(
   const output = new Output(streams.stdout);
   try {
     if (what === "ls") return await breakerLs(store, name, typed, streams, output);
-    const own = openBreaker(store, await find(store, name!, "Breaker", "Breaker"));
+    const own = openBreaker(store, listed(await find(store, name!, "Breaker", "Breaker")));
     await (what === "open" ? own.open() : own.close());
     const stats = own.stats();
     const left = stats.state === "closed" ? "" : ` for ${age(stats.retryAfterMs)}`;
@@ -53,16 +54,14 @@ async function breakerLs(
 ): Promise<number> {
   const { structures } = await readRegistry(store);
   const matches = matcherOf(pattern);
-  const listed = structures.filter(({ kind, name }) => kind === "Breaker" && matches(name));
-  const all = await Promise.allSettled(
-    listed.map((structure) => stateOf(store, { ...structure, structure, advice: "" })),
-  );
+  const breakers = structures.filter(({ kind, name }) => kind === "Breaker" && matches(name));
+  const all = await Promise.allSettled(breakers.map((each) => stateOf(store, each)));
   for (const each of all) if (each.status === "rejected") streams.stderr.write(refusalText(each.reason, json));
   const lines = all.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   if (json) await output.write(lines.map(jsonLine).join(""));
-  else if (listed.length === 0) await output.write("The registry lists no breaker that matches.\n");
+  else if (breakers.length === 0) await output.write("The registry lists no breaker that matches.\n");
   else await output.write(listText(lines, streams));
-  return lines.length === listed.length ? 0 : 1;
+  return lines.length === breakers.length ? 0 : 1;
 }
 
 /** One damaged breaker does not hide the others. A failing server is the same for all of them. */
@@ -71,10 +70,10 @@ function refusalText(error: unknown, isJson: boolean | undefined): string {
   return failureLines(error, isJson);
 }
 
-async function stateOf(store: Store, found: Found): Promise<Line> {
-  const own = openBreaker(store, found);
+async function stateOf(store: Store, structure: Described): Promise<Line> {
+  const own = openBreaker(store, structure);
   await own.flush();
-  return { name: found.name, spanMs: Number(found.structure?.settings.span), ...own.stats() };
+  return { name: structure.name, spanMs: Number(structure.settings.span), ...own.stats() };
 }
 
 function listText(lines: readonly Line[], { stdout }: Streams): string {

@@ -1,20 +1,16 @@
 import { didYouMean } from "../../base/did-you-mean.ts";
 import { argumentError, OrielError } from "../../base/errors.ts";
 import type { Store } from "../../entries/index.ts";
-import type { StructureKind } from "../../store/registry/live.ts";
-import { type RegisteredStructure, readRegistry } from "../../store/registry/read-registry.ts";
-
-export const KINDS: readonly StructureKind[] = [
-  ...(["Series", "LockedWindow", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "MultiSemaphore"] as const),
-  ...(["Counters", "DrainService", "DelayQueue", "Breaker", "FleetMetrics"] as const),
-];
+import type { Described } from "../../operate/kinds/scope.ts";
+import { type Settings, STRUCTURE_KINDS, type StructureKind } from "../../store/registry/live.ts";
+import { readRegistry } from "../../store/registry/read-registry.ts";
 
 /** The structure of a name and a kind that a user has typed. */
-export interface Found {
+export interface Found extends Described {
   kind: StructureKind;
-  name: string;
-  /** Undefined if the registry does not list it. */
-  structure: RegisteredStructure | undefined;
+  /** Those of the registry, or none. */
+  settings: Settings;
+  isListed: boolean;
   /** `; did you mean "..."?`, or nothing. */
   advice: string;
 }
@@ -22,8 +18,9 @@ export interface Found {
 /** A kind as typed: the case does not matter. Throws ARGUMENT. */
 export function kindOf(typed: string | undefined): StructureKind | undefined {
   if (typed === undefined) return undefined;
-  const kind = KINDS.find((each) => each.toLowerCase() === typed.toLowerCase());
-  if (!kind) throw argumentError("--kind", typed, `one of ${KINDS.join(", ")}${didYouMean(typed, KINDS)}`);
+  const kind = STRUCTURE_KINDS.find((each) => each.toLowerCase() === typed.toLowerCase());
+  if (!kind)
+    throw argumentError("--kind", typed, `one of ${STRUCTURE_KINDS.join(", ")}${didYouMean(typed, STRUCTURE_KINDS)}`);
   return kind;
 }
 
@@ -47,7 +44,19 @@ export async function find(
   return {
     kind: structure?.kind ?? kind ?? absent,
     name,
-    structure,
+    settings: structure?.settings ?? {},
+    isListed: !!structure,
     advice: structure ? "" : didYouMean(name, names),
   };
+}
+
+/** The same, for a command that cannot do without the settings of the registry. Throws ARGUMENT if it is not listed. */
+export function listed(found: Found): Found {
+  const { kind, name, isListed, advice } = found;
+  if (isListed) return found;
+  const its = kind === "Counters" ? "their" : "its";
+  throw new OrielError(
+    "ARGUMENT",
+    `the registry lists no ${kind} ${JSON.stringify(name)}, and the command needs ${its} settings${advice}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { argumentError, needlessArgument } from "../../base/errors.ts";
-import { type Decision, type Duration, Limiter } from "../../entries/index.ts";
+import type { Decision, Duration } from "../../entries/index.ts";
 import { age, asTyped } from "../../operate/format.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -11,7 +11,7 @@ import { jsonLine } from "../text/json-line.ts";
 import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
 import { find } from "./find.ts";
-import { policiesOf } from "./policies.ts";
+import { limiterOf } from "./policies.ts";
 
 export interface LimitTyped extends ServerTyped {
   policies?: string;
@@ -36,9 +36,7 @@ export async function limit(target: Target, typed: LimitTyped, streams: Streams)
   const output = new Output(streams.stdout);
   const tag = typed.tag === undefined ? {} : { tag: typed.tag };
   try {
-    const limiter = new Limiter(store, policiesOf(await find(store, name, "Limiter", "Limiter"), typed.policies), {
-      name,
-    });
+    const limiter = limiterOf(store, await find(store, name, "Limiter", "Limiter"), typed.policies);
     if (what === "reset") {
       await limiter.reset(id, tag);
       await output.write(typed.json ? jsonLine({ name, id, isReset: true }) : `${shown(name, id)}: reset\n`);

@@ -1,7 +1,8 @@
 import type { Colors } from "picocolors/types";
 import { OrielError } from "../../base/errors.ts";
-import { Lock, type LockState, type Store } from "../../entries/index.ts";
+import type { LockState, Store } from "../../entries/index.ts";
 import { age } from "../../operate/format.ts";
+import { openLock } from "../../operate/kinds/locks.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -66,7 +67,7 @@ async function heldOf(
   const held: HeldLine[] = [];
   for (let first = 0; first < names.length; first += BATCH) {
     const batch = names.slice(first, first + BATCH);
-    const states = await Promise.allSettled(batch.map((name) => new Lock(store, name).inspect()));
+    const states = await Promise.allSettled(batch.map((name) => openLock(store, { name, settings: {} }).inspect()));
     for (const [i, settled] of states.entries()) {
       if (settled.status === "rejected") {
         onDamaged(settled.reason);

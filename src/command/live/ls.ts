@@ -1,5 +1,6 @@
 import type { Colors } from "picocolors/types";
 import { age } from "../../operate/format.ts";
+import { settingsText } from "../../operate/kinds/settings-text.ts";
 import { type RegisteredStructure, readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
@@ -11,7 +12,6 @@ import { safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
 import { kindOf } from "./find.ts";
 import { matcherOf } from "./glob.ts";
-import { settingsText } from "./settings-text.ts";
 
 export interface LsTyped extends ServerTyped {
   kind?: string;

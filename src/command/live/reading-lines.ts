@@ -1,20 +1,20 @@
 import type { Colors } from "picocolors/types";
+import { settingsText } from "../../operate/kinds/settings-text.ts";
 import { safeText } from "../text/safe-text.ts";
 import { cut, tableLines } from "./columns.ts";
 import type { Found } from "./find.ts";
-import { settingsText } from "./settings-text.ts";
-import type { Reading } from "./views/view.ts";
+import type { Reading } from "./readings.ts";
 
 /** What `oriel stats` prints: a head, the numbers, and a table if the kind has one. Each line fits into `width`. */
 export function readingLines(
-  { kind, name, structure }: Found,
+  { kind, name, settings: listed }: Pick<Found, "kind" | "name" | "settings">,
   { facts, table }: Reading,
   width: number | undefined,
   colors: Colors,
 ): string[] {
   const fitted = (text: string) =>
     width === undefined ? safeText(text, Number.POSITIVE_INFINITY) : cut(text, Math.max(width, 20));
-  const settings = settingsText(structure?.settings ?? {});
+  const settings = settingsText(listed);
   const nameWidth = Math.max(0, ...facts.map(([fact]) => fact.length));
   const [head = "", ...rows] = table ? tableLines(table, width) : [];
   return [
@@ -26,7 +26,6 @@ export function readingLines(
 }
 
 /** The same on one line, for a pipe: "count 12 · rate 0.2/s". */
-export function readingText({ facts, overview }: Reading): string {
-  const text = facts.map(([fact, value]) => `${fact} ${value}`).join(" · ");
-  return safeText(text === "" || facts.length === 1 ? [text, overview.state].filter(Boolean).join(" · ") : text, 1000);
+export function readingText({ facts }: Reading): string {
+  return safeText(facts.map(([fact, value]) => `${fact} ${value}`).join(" · "), 1000);
 }

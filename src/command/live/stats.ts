@@ -1,6 +1,8 @@
 import { argumentError } from "../../base/errors.ts";
 import { durationMs } from "../../base/time.ts";
-import type { Duration, Store } from "../../entries/index.ts";
+import type { Duration } from "../../entries/index.ts";
+import { dashboardSettings } from "../../operate/dashboard/options.ts";
+import { Scope } from "../../operate/kinds/scope.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/server-typed.ts";
 import { Output } from "../output.ts";
@@ -9,10 +11,9 @@ import type { Streams } from "../streams.ts";
 import { colorsFor, widthOf } from "../terminal.ts";
 import { jsonLine } from "../text/json-line.ts";
 import { oneLine } from "../text/safe-text.ts";
-import { type Found, find, kindOf } from "./find.ts";
+import { type Found, find, kindOf, listed } from "./find.ts";
 import { readingLines } from "./reading-lines.ts";
-import { openView } from "./views/open-view.ts";
-import type { View } from "./views/view.ts";
+import { type Reading, readingOf } from "./readings.ts";
 
 export interface StatsTyped extends ServerTyped {
   kind?: string;
@@ -27,8 +28,8 @@ export interface StatsTyped extends ServerTyped {
 /** Prints the numbers of one structure. Resolves to 0. */
 export async function stats(name: string, typed: StatsTyped, streams: Streams): Promise<number> {
   const output = new Output(streams.stdout);
-  return withView(name, typed, streams, false, async (view, found) => {
-    const reading = await view.read();
+  return withReader(name, typed, streams, false, async (read, found) => {
+    const reading = await read();
     if (typed.json) await output.write(jsonLine({ kind: found.kind, name, ...reading.json }));
     else {
       const lines = readingLines(found, reading, widthOf(streams.stdout), colorsFor(streams.stdout));
@@ -38,29 +39,33 @@ export async function stats(name: string, typed: StatsTyped, streams: Streams): 
   });
 }
 
-/** Finds a structure, opens it, and closes it after `use`. A name that is not listed is read as a series. */
-export async function withView(
+/** Finds a structure, and closes what its reads have opened after `use`. A name that is not listed is read as a series. */
+export async function withReader(
   name: string,
   typed: StatsTyped,
   streams: Streams,
   isRepeated: boolean,
-  use: (view: View, found: Found) => Promise<number>,
+  use: (read: () => Promise<Reading>, found: Found) => Promise<number>,
 ): Promise<number> {
   const kind = kindOf(typed.kind);
-  const options = { ...viewOptions(typed), isOverview: false };
-  const store: Store & { close(): Promise<void> } = openStore(
+  const { options, settings } = readOptions(typed);
+  const store = openStore(
     typed,
     // A warning would be in the middle of the screen.
     isRepeated && streams.stdout.isTTY === true ? { onWarning: () => {} } : {},
   );
-  let view: View | undefined;
+  const scope = new Scope(store, dashboardSettings({}));
   try {
     const found = await find(store, name, kind, "Series");
-    view = openView(store, found, options);
-    if (!found.structure) streams.stderr.write(notice(found, typed.json));
-    return await use(view, found);
+    if (found.kind === "Breaker" || found.kind === "Counters") listed(found);
+    if (!found.isListed) streams.stderr.write(notice(found, typed.json));
+    // The read of an unlisted series does not refuse a long span.
+    const unlisted =
+      found.kind === "Series" && !found.isListed ? { retention: Math.max(options.spanMs, 3_600_000) } : {};
+    const structure = { ...found, id: name, settings: { ...unlisted, ...found.settings, ...settings } };
+    return await use(() => readingOf(scope, structure, options), found);
   } finally {
-    await view?.close();
+    await scope.close();
     await store.close();
   }
 }
@@ -71,17 +76,24 @@ function notice({ kind, name, advice }: Found, isJson: boolean | undefined): str
   return isJson ? jsonLine({ code: "UNLISTED", message }) : `oriel: ${oneLine(message)}\n`;
 }
 
-function viewOptions({ span, percentiles, values, clock, retention }: StatsTyped) {
+/** The options of a read, and the settings that were typed for a series. */
+function readOptions(typed: StatsTyped) {
+  const { values, clock, retention } = typed;
   if (values !== undefined && values !== "float32" && values !== "float64")
     throw argumentError("--values", values, "float32 or float64");
   if (clock !== undefined && clock !== "server" && clock !== "event")
     throw argumentError("--clock", clock, "server or event");
   const ms = (option: string, text: string) => durationMs(option, typedDuration(text) as Duration);
+  const spanMs = ms("--span", typed.span);
+  const retentionMs = retention === undefined ? undefined : ms("--retention", retention);
+  if (retentionMs !== undefined && spanMs > retentionMs)
+    throw argumentError("--span", typed.span, `at most --retention, ${retentionMs} ms`);
   return {
-    spanMs: ms("--span", span),
-    percentiles: percentilesOf(percentiles),
-    values,
-    clock,
-    retentionMs: retention === undefined ? undefined : ms("--retention", retention),
+    options: { spanMs, percentiles: percentilesOf(typed.percentiles) },
+    settings: {
+      ...(values !== undefined && { values }),
+      ...(clock !== undefined && { clock }),
+      ...(retentionMs !== undefined && { retention: retentionMs }),
+    },
   };
 }

@@ -12,9 +12,9 @@ import { oneLine } from "../text/safe-text.ts";
 import { cut } from "./columns.ts";
 import type { Found } from "./find.ts";
 import { readingLines, readingText } from "./reading-lines.ts";
+import type { Reading } from "./readings.ts";
 import { Screen, stopAtSignals } from "./screen.ts";
-import { type StatsTyped, withView } from "./stats.ts";
-import type { Reading, View } from "./views/view.ts";
+import { type StatsTyped, withReader } from "./stats.ts";
 
 export interface WatchTyped extends StatsTyped {
   every: string;
@@ -35,14 +35,14 @@ export async function watch(name: string, typed: WatchTyped, streams: Streams): 
   const ignoreSignals = stopAtSignals(stop);
   const print = printer(name, typed, streams, output);
   try {
-    return await withView(name, typed, streams, true, async (view, found) => {
+    return await withReader(name, typed, streams, true, async (read, found) => {
       const beginMs = performance.now();
       let status = 0;
       for (let n = 0; n < count && !stop.signal.aborted && !output.isClosed; n++) {
         const waitMs = Math.max(0, beginMs + n * everyMs - performance.now());
         await pause(waitMs, undefined, { signal: stop.signal }).catch(() => {});
         if (stop.signal.aborted) break;
-        status = await readOnce(view, found, print, n === 0);
+        status = await readOnce(read, found, print, n === 0);
       }
       return status;
     });
@@ -53,9 +53,9 @@ export async function watch(name: string, typed: WatchTyped, streams: Streams): 
 }
 
 /** Returns 2 if the read failed. The first failure ends the command. */
-async function readOnce(view: View, found: Found, print: Printer, isFirst: boolean): Promise<number> {
+async function readOnce(read: () => Promise<Reading>, found: Found, print: Printer, isFirst: boolean): Promise<number> {
   try {
-    await print.reading(found, await view.read());
+    await print.reading(found, await read());
     return 0;
   } catch (error) {
     if (isFirst) throw error;

@@ -1,12 +1,11 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
 import { randomU32 } from "../../base/random.ts";
 import type { Store } from "../../store/contract.ts";
-import type { StructureKind } from "../../store/registry/live.ts";
 import { actions, type Fields } from "../history/steps/actions.ts";
 import { lines } from "../history/steps/lines.ts";
-import { kindOf, offeredActions } from "./kinds/kinds.ts";
+import { kindOf, offeredActions } from "../kinds/kinds.ts";
+import type { Scope } from "../kinds/scope.ts";
 import type { AuditEntry } from "./protocol.ts";
-import type { Scope } from "./scope.ts";
 
 /** The key of the stream of actions. */
 export function actionsKeyOf(store: Pick<Store, "keyOf">): string {
@@ -69,7 +68,7 @@ export async function auditOf(scope: Scope): Promise<AuditEntry[]> {
   const outcomes = new Map(found.flatMap(([, { id, outcome }]) => (outcome === undefined ? [] : [[id, outcome]])));
   const entries = found.flatMap(([ms, fields]) => entryOf(ms, fields, outcomes.get(fields.id)) ?? []);
   return entries.map((entry) => {
-    const { actions: its, idActions = {} } = kindOf(entry.kind as StructureKind);
+    const { actions: its, idActions = {} } = kindOf(entry.kind);
     // Another version may know the action.
     const isId = !Object.hasOwn(its, entry.action) || Object.hasOwn(idActions, entry.action);
     if (!isId) return entry;

@@ -1,14 +1,21 @@
+import { OrielError } from "../../base/errors.ts";
 import { version } from "../../generated/version.ts";
 import { HealthReader } from "../doctor/health/store-health.ts";
+import { kindOf, offeredActions } from "../kinds/kinds.ts";
+import type { Listed, Scope } from "../kinds/scope.ts";
 import { serverNowMs } from "./actions.ts";
-import { kindOf, offeredActions } from "./kinds/kinds.ts";
 import type { Overview, RowNumbers, StructureEntry } from "./protocol.ts";
-import type { Listed, Scope } from "./scope.ts";
 
 /** Rows whose numbers are asked for in one turn. */
-const ROWS_AT_ONCE = 50;
+export const ROWS_AT_ONCE = 50;
+/** Parts of the span in the trend of a row. */
+const PARTS = 24;
 /** A ranking of all rows is computed at most this often. */
 const RANK_MS = 10_000;
+
+export function errorText(error: unknown): string {
+  return error instanceof OrielError ? `${error.code} ${error.message}` : String(error);
+}
 
 /** The answers that all pages of one dashboard share. */
 export class Answers {
@@ -56,10 +63,10 @@ export class Answers {
   }
 
   /** The numbers of the named rows. A row that fails has its error. Unknown ids are left out. */
-  async rows(ids: readonly string[], spanMs: number): Promise<Record<string, RowNumbers>> {
+  async rows(ids: readonly string[], spanMs: number, parts = PARTS): Promise<Record<string, RowNumbers>> {
     const wanted = new Set(ids);
     const structures = (await this.scope.structures()).filter(({ id }) => wanted.has(id));
-    return Object.fromEntries(await Promise.all(structures.map((each) => this.#row(each, spanMs))));
+    return Object.fromEntries(await Promise.all(structures.map((each) => this.#row(each, spanMs, parts))));
   }
 
   /** The numbers of all rows, for sorting by one of them; at most 10 s old. */
@@ -79,17 +86,17 @@ export class Answers {
     const rows: Record<string, RowNumbers> = {};
     for (let at = 0; at < structures.length; at += ROWS_AT_ONCE) {
       const some = structures.slice(at, at + ROWS_AT_ONCE);
-      Object.assign(rows, Object.fromEntries(await Promise.all(some.map((each) => this.#row(each, spanMs)))));
+      Object.assign(rows, Object.fromEntries(await Promise.all(some.map((each) => this.#row(each, spanMs, PARTS)))));
     }
     return rows;
   }
 
-  async #row(structure: Listed, spanMs: number): Promise<[id: string, RowNumbers]> {
+  async #row(structure: Listed, spanMs: number, parts: number): Promise<[id: string, RowNumbers]> {
     const { numbers } = kindOf(structure.kind);
     try {
-      return [structure.id, (await numbers?.(this.scope, structure, spanMs)) ?? {}];
+      return [structure.id, (await numbers?.(this.scope, structure, { spanMs, parts })) ?? {}];
     } catch (error) {
-      return [structure.id, { error: error instanceof Error ? error.message : String(error) }];
+      return [structure.id, { error: errorText(error) }];
     }
   }
 }

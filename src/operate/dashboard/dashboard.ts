@@ -1,6 +1,7 @@
 import { OrielError } from "../../base/errors.ts";
 import { placed } from "../../base/place.ts";
 import type { WatchedStore } from "../../store/contract.ts";
+import { Scope } from "../kinds/scope.ts";
 import { type FastifyInstance, fastifyPlugin } from "./adapters/fastify.ts";
 import { type HonoLike, honoHandler } from "./adapters/hono.ts";
 import { type NodeHandler, nodeHandler } from "./adapters/node.ts";
@@ -9,7 +10,6 @@ import { isAllowedHost } from "./guard/hosts.ts";
 import { Sessions } from "./guard/session.ts";
 import { type Authorized, type DashboardOptions, type DashboardSettings, dashboardSettings } from "./options.ts";
 import { errorAnswer, FILES, failureOf, login, READS, refusal, type Visit, WRITES } from "./routes.ts";
-import { Scope } from "./scope.ts";
 
 /** One page with everything in a store, for any server. All its addresses are relative, so it works below any path. */
 export interface Dashboard {

@@ -115,9 +115,9 @@ export interface FleetCounts {
 export interface FleetName extends FleetCounts {
   /** "" for all names without numbers of their own. */
   name: string;
-  /** In ms; null without one. */
-  mean: number | null;
-  max: number | null;
+  /** Null without one. */
+  meanLatencyMs: number | null;
+  maxLatencyMs: number | null;
 }
 
 /** Decisions per second of each outcome and policy, one number for each bucket, oldest first. Empty without a history. */

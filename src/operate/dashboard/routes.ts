@@ -1,10 +1,10 @@
 import { argumentError, type OrielError, type OrielErrorCode, show } from "../../base/errors.ts";
 import { warn } from "../../base/warn.ts";
 import { hash, html, script, style } from "../../generated/dashboard.ts";
+import { kindOf } from "../kinds/kinds.ts";
 import { act, auditOf } from "./actions.ts";
 import type { Answers } from "./answers.ts";
 import { formSecret, isOwnPage, type Sessions } from "./guard/session.ts";
-import { kindOf } from "./kinds/kinds.ts";
 import { streamOf } from "./stream.ts";
 
 const MAX_ROWS = 100;

@@ -1,17 +1,9 @@
 /** The kinds of structures that a store can hold. */
-export type StructureKind =
-  | "Series"
-  | "LockedWindow"
-  | "Limiter"
-  | "Lock"
-  | "ReadWriteLock"
-  | "Semaphore"
-  | "MultiSemaphore"
-  | "Counters"
-  | "DrainService"
-  | "DelayQueue"
-  | "Breaker"
-  | "FleetMetrics";
+export const STRUCTURE_KINDS = [
+  ...(["Series", "LockedWindow", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "MultiSemaphore"] as const),
+  ...(["Counters", "DrainService", "DelayQueue", "Breaker", "FleetMetrics"] as const),
+] as const;
+export type StructureKind = (typeof STRUCTURE_KINDS)[number];
 
 /** Whether it is one of those of which programs make many, such as one for each user. */
 export const isLock = (kind: StructureKind): boolean => /(Lock|Semaphore)$/.test(kind);

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { policiesOf } from "../../../src/command/live/policies.ts";
 import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../../src/entries/index.ts";
+import { announcedPolicies } from "../../../src/operate/kinds/policies.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 let stage: Stage;
@@ -85,9 +85,7 @@ describe("oriel limit", () => {
       gcra({ limit: 0, span: "1s", name: "none" }),
       concurrency({ limit: 6, lease: "30s" }),
     ];
-    const settings = JSON.parse(JSON.stringify({ policies }));
-    const structure = { settings } as never;
-    expect(policiesOf({ kind: "Limiter", name: "all", structure, advice: "" }, undefined)).toEqual(policies);
+    expect(announcedPolicies(JSON.parse(JSON.stringify(policies)))).toEqual(policies);
     expect(() => new Limiter(stage.store, policies, { name: "all" })).not.toThrow();
   });
 });

@@ -34,10 +34,10 @@ describe("oriel top --once", () => {
     );
     expect(stdout).toMatch(/^name +kind +rate\/s +p99 +denied\/s +lag +state +procs +seen$/m);
     expect(stdout).toMatch(/^api:latency +Series +0\.0278 +99\.0 +1 +[\d.]+ m?s$/m);
-    expect(stdout).toMatch(/^payments +Breaker +0 +open, \d+ s left, 0 failed, 0 slow /m);
+    expect(stdout).toMatch(/^payments +Breaker +0 +open, \d+ s left /m);
     expect(stdout).toMatch(/^api +Limiter +0.00222 +8.3e-4 +per-minute: sliding-window 5\/1m /m);
-    expect(stdout).toMatch(/^sms +DelayQueue +[\d.]+ m?s +1 due, 0 waiting, 0 claimed, 0 dead /m);
-    expect(stdout).toMatch(/^\\x1b\]0;x\\x07\\x9b31m +Lock +free, 0 waiting /m);
+    expect(stdout).toMatch(/^sms +DelayQueue +[\d.]+ m?s +1 due /m);
+    expect(stdout).toMatch(/^\\x1b\]0;x\\x07\\x9b31m +Lock +\d /m);
   });
 
   test("--json prints one object a line", async () => {
@@ -89,8 +89,8 @@ describe("oriel top in a pseudo-terminal", () => {
     expect(first).toMatch(/^oriel top · \d\d:\d\d:\d\d · 1\/9/);
     expect(first).toMatch(/^> payments/m);
     expect(first).toContain("q quit");
-    expect(first.split("\n")[1]).toMatch(/^(Redis|Valkey) \S+ up · .*persistence snapshots/);
-    if (columns > 100) await terminal.shows(/^ {2}name .* trend.*\n[\s\S]*api:latency .* ████/m);
+    expect(first.split("\n")[1]).toMatch(/^(Redis|Valkey) \S+ up · .*(persistence snapshots|round trip)/);
+    if (columns > 100) await terminal.shows(/^ {2}name .* trend.*\n[\s\S]*api:latency .*█/m);
     else expect(first).not.toContain("trend");
     expect(terminal.grid.isCursorShown).toBe(false);
     terminal.keys("j");

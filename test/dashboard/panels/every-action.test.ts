@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dashboard } from "../../../src/operate/dashboard/dashboard.ts";
-import { KINDS } from "../../../src/operate/dashboard/kinds/kinds.ts";
 import type { AuditEntry } from "../../../src/operate/dashboard/protocol.ts";
+import { KINDS } from "../../../src/operate/kinds/kinds.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { act, openPageOf } from "../acting.ts";
@@ -12,7 +12,9 @@ const redis = oncePerFile(() => startRedis({ tcp: true }));
 const TOKEN = "a token of 27 characters, ok".replaceAll(" ", "-");
 
 test("the table has a row for each action of each kind", () => {
-  const actions = KINDS.flatMap(({ kind, actions }) => Object.keys(actions).map((name) => `${kind} ${name}`));
+  const actions = Object.entries(KINDS).flatMap(([kind, { actions }]) =>
+    Object.keys(actions).map((name) => `${kind} ${name}`),
+  );
   expect(actions.length).toBeGreaterThan(5);
   expect(ACTED.map(({ kind, action }) => `${kind} ${action}`).sort()).toEqual(actions.sort());
 });

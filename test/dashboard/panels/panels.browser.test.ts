@@ -84,14 +84,14 @@ inChromium((browser) => {
     const note = (kind: string) =>
       `[...document.querySelectorAll(".space .row")].find((row) => row.querySelector(".kind").textContent === "${kind}")`;
     for (const [kind, text] of [
-      ["Breaker", "■ open"],
-      ["DelayQueue", "■ 5 dead"],
+      ["DelayQueue", "■ 1 due, 1 waiting, 1 claimed, 5 dead"],
       ["Lock", "held, 1 waiting"],
       ["ReadWriteLock", ""],
       ["Semaphore", "3 in use"],
       ["MultiSemaphore", "8 in use"],
     ])
       await holds(page, `${note(kind!)}?.querySelector(".note").textContent === ${JSON.stringify(text)}`);
+    await holds(page, `/^■ open, .* left/.test(${note("Breaker")}?.querySelector(".note").textContent)`);
     await holds(page, `/^\\d+(\\.\\d)? m?s$/.test(${note("DelayQueue")}.querySelector(".lag").textContent)`);
     expect(troubles).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { settingsText } from "../../../src/command/live/settings-text.ts";
 import { concurrency, fixedWindow, gcra, leakyBucket, type Policy, slidingWindow } from "../../../src/entries/index.ts";
 import { policyText } from "../../../src/operate/dashboard/page/kinds/policy-text.ts";
+import { settingsText } from "../../../src/operate/kinds/settings-text.ts";
 
 test.each<[Policy, onThePage: string, inLs: string]>([
   [gcra({ limit: 10, span: "1s", burst: 20 }), " gcra: 10 permits per 1 s, 20 at once", "gcra 10/1s, 20 at once"],

@@ -1,9 +1,10 @@
 import type { Colors } from "picocolors/types";
 import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts";
 import { age, number } from "../../../operate/format.ts";
+import { settingsText } from "../../../operate/kinds/settings-text.ts";
 import { type Column, cut, tableLines } from "../columns.ts";
 import { healthLine } from "./health-line.ts";
-import { MAX_RATES, type Row } from "./rows.ts";
+import { type Row, TREND_PARTS } from "./rows.ts";
 import { placeOf, type TopState } from "./state.ts";
 
 /** Lines above and below the rows: the head, the store, the names of the columns, and the foot. */
@@ -62,32 +63,33 @@ export function frameLines(
 
 /** Columns of the overview. Numbers that a kind does not have are blank. */
 export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): Column[] {
-  const textOf = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? "" : number(value));
-  const lag = ({ overview }: Row) => (overview?.lagMs === undefined ? "" : age(overview.lagMs));
+  const textOf = (value: number | null | undefined) => (value == null ? "" : number(value));
+  const lag = ({ numbers }: Row) => (numbers?.lag == null ? "" : age(numbers.lag));
   // Columns that few kinds have are left out if they are blank.
   const optional = (head: string, cells: string[]): Column[] =>
     cells.some((cell) => cell !== "") ? [{ head, cells, rank: 2, isRight: true }] : [];
   return [
-    { head: "name", cells: rows.map(({ name }) => name), rank: 0, minWidth: 12 },
-    { head: "kind", cells: rows.map(({ kind }) => kind), rank: 3, paint: colors.dim },
-    { head: "rate/s", cells: rows.map(({ overview }) => textOf(overview?.rate)), rank: 1, isRight: true },
-    { head: "p99", cells: rows.map(({ overview }) => textOf(overview?.p99)), rank: 1, isRight: true },
+    { head: "name", cells: rows.map(({ structure }) => structure.name), rank: 0, minWidth: 12 },
+    { head: "kind", cells: rows.map(({ structure }) => structure.kind), rank: 3, paint: colors.dim },
+    { head: "rate/s", cells: rows.map(({ numbers }) => textOf(numbers?.rate)), rank: 1, isRight: true },
+    { head: "p99", cells: rows.map(({ numbers }) => textOf(numbers?.p99)), rank: 1, isRight: true },
     ...optional(
       "denied/s",
-      rows.map(({ overview }) => textOf(overview?.denied)),
+      rows.map(({ numbers }) => textOf(numbers?.denied)),
     ),
     ...optional("lag", rows.map(lag)),
     {
       head: "state",
-      cells: rows.map(({ overview, failure, structure }) => {
+      cells: rows.map(({ numbers, structure }) => {
         const conflict = structure.conflict ? "conflict! " : "";
-        return conflict + (failure === undefined ? (overview?.state ?? "") : `failed: ${failure}`);
+        if (numbers?.error !== undefined) return `${conflict}failed: ${numbers.error}`;
+        return conflict + (numbers ? (numbers.state ?? settingsText(structure.settings)) : "");
       }),
       rank: 1.5,
       minWidth: 10,
       paint: (text, row) => {
-        const { overview, failure, structure } = rows[row]!;
-        return failure !== undefined || overview?.isBad || structure.conflict ? colors.red(text) : text;
+        const { numbers, structure } = rows[row]!;
+        return numbers?.error !== undefined || numbers?.isBad || structure.conflict ? colors.red(text) : text;
       },
     },
     { head: "procs", cells: rows.map(({ structure }) => `${structure.processes}`), rank: 6, isRight: true },
@@ -95,18 +97,17 @@ export function columnsOf(rows: readonly Row[], nowMs: number, colors: Colors): 
   ];
 }
 
-/** The rates of the last reads as bars. Each row has a scale of its own. */
+/** The parts of the span as bars. Each row has a scale of its own. */
 function trendOf(rows: readonly Row[], colors: Colors): Column {
-  const cells = rows.map(({ rates = [] }) => sparkText(rates, MAX_RATES).padStart(MAX_RATES));
+  const cells = rows.map(({ numbers }) => sparkText(numbers?.spark ?? []).padStart(TREND_PARTS));
   return { head: "trend", cells, rank: 4, paint: colors.cyan };
 }
 
 const BARS = "▁▂▃▄▅▆▇█";
 
-/** Numbers as bars from 0 to the largest one, the latest at the right, in at most `width` columns. */
-function sparkText(values: readonly number[], width: number): string {
-  const shown = values.slice(-width);
-  const largest = Math.max(0, ...shown);
+/** Numbers as bars from 0 to the largest one, the latest at the right. */
+function sparkText(values: readonly number[]): string {
+  const largest = Math.max(0, ...values);
   const barOf = (value: number) => BARS[largest > 0 ? Math.round((value / largest) * (BARS.length - 1)) : 0];
-  return shown.map(barOf).join("");
+  return values.map(barOf).join("");
 }

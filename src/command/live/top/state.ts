@@ -11,7 +11,7 @@ export interface TopState {
   filter: string;
   /** Keys go to the filter. */
   isTyping: boolean;
-  /** Key of the selected row; "" before the first choice. */
+  /** Id of the selected row; "" before the first choice. */
   selected: string;
   /** Whether the selected row is shown alone. */
   isDetail: boolean;
@@ -34,16 +34,11 @@ export interface Key {
 }
 
 /** The numbers by which rows can be sorted. */
-const numbersOf = (overview: Row["overview"]) => ({
-  rate: overview?.rate,
-  p99: overview?.p99,
-  denied: overview?.denied,
-  lag: overview?.lagMs,
-});
+const NUMBERS = ["rate", "p99", "denied", "lag"] as const;
 
 /** Whether the order depends on numbers, so that all rows must be read. */
 export function isByNumber({ sort }: TopState): boolean {
-  return sort in numbersOf(undefined);
+  return (NUMBERS as readonly string[]).includes(sort);
 }
 
 /** The rows that the filter leaves, in their order. A row without a number is last. */
@@ -51,19 +46,16 @@ export function ordered(all: readonly Row[], state: TopState): Row[] {
   const { sort, isReversed, filter } = state;
   const isPattern = /[*?]/.test(filter);
   const matches = isPattern ? matcherOf(filter) : (name: string) => name.toLowerCase().includes(filter.toLowerCase());
-  const byText = (a: Row, b: Row) => compare(a.kind, b.kind) || compare(a.name, b.name);
-  const byName = (a: Row, b: Row) => compare(a.name, b.name) || compare(a.kind, b.kind);
-  const numberOf = ({ overview }: Row) => {
-    const number = numbersOf(overview)[sort as keyof ReturnType<typeof numbersOf>];
-    return number === undefined || Number.isNaN(number) ? undefined : number;
-  };
+  const byText = ({ structure: a }: Row, { structure: b }: Row) => compare(a.kind, b.kind) || compare(a.name, b.name);
+  const byName = ({ structure: a }: Row, { structure: b }: Row) => compare(a.name, b.name) || compare(a.kind, b.kind);
+  const numberOf = ({ numbers }: Row) => numbers?.[sort as (typeof NUMBERS)[number]] ?? undefined;
   const byNumber = (a: Row, b: Row) => {
     const [first, second] = [numberOf(a), numberOf(b)];
     if (first === undefined || second === undefined)
       return (first === undefined ? 1 : 0) - (second === undefined ? 1 : 0) || byText(a, b);
     return (isReversed ? first - second : second - first) || byText(a, b);
   };
-  const found = all.filter(({ name }) => matches(name));
+  const found = all.filter(({ structure }) => matches(structure.name));
   if (isByNumber(state)) return found.sort(byNumber);
   const sorted = found.sort(sort === "name" ? byName : byText);
   return isReversed ? sorted.reverse() : sorted;
@@ -73,7 +65,7 @@ export function ordered(all: readonly Row[], state: TopState): Row[] {
 export function placeOf(rows: readonly Row[], { selected }: TopState): number {
   return Math.max(
     0,
-    rows.findIndex(({ key }) => key === selected),
+    rows.findIndex(({ structure }) => structure.id === selected),
   );
 }
 
@@ -84,7 +76,7 @@ export function afterKey(state: TopState, key: Key, rows: readonly Row[], pageRo
   const move = movesOf(pageRows)[key.name ?? ""];
   if (move !== undefined && !state.isDetail) {
     const place = Math.min(Math.max(0, placeOf(rows, state) + move), rows.length - 1);
-    return { ...state, selected: rows[place]?.key ?? "" };
+    return { ...state, selected: rows[place]?.structure.id ?? "" };
   }
   switch (key.name ?? key.sequence) {
     case "q":
@@ -93,7 +85,7 @@ export function afterKey(state: TopState, key: Key, rows: readonly Row[], pageRo
     case "enter":
       return {
         ...state,
-        selected: rows[placeOf(rows, state)]?.key ?? "",
+        selected: rows[placeOf(rows, state)]?.structure.id ?? "",
         isDetail: !state.isDetail && rows.length > 0,
       };
     case "escape":

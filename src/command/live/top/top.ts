@@ -3,8 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { argumentError, OrielError } from "../../../base/errors.ts";
 import { durationMs } from "../../../base/time.ts";
 import type { Duration } from "../../../entries/index.ts";
-import { HealthReader, type StoreHealth } from "../../../operate/doctor/health/store-health.ts";
-import { lines } from "../../../operate/history/steps/lines.ts";
+import { Answers } from "../../../operate/dashboard/answers.ts";
+import { dashboardSettings } from "../../../operate/dashboard/options.ts";
+import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts";
+import { Scope } from "../../../operate/kinds/scope.ts";
+import { settingsText } from "../../../operate/kinds/settings-text.ts";
 import { openStore } from "../../config/open-store.ts";
 import type { ServerTyped } from "../../config/server-typed.ts";
 import { Output } from "../../output.ts";
@@ -18,6 +21,7 @@ import { kindOf } from "../find.ts";
 import { matcherOf } from "../glob.ts";
 import { EMPTY } from "../ls.ts";
 import { readingLines } from "../reading-lines.ts";
+import { readingOf } from "../readings.ts";
 import { Screen, stopAtSignals } from "../screen.ts";
 import { columnsOf, frameLines, pageOf, pageRowsOf } from "./frame.ts";
 import { healthLine } from "./health-line.ts";
@@ -34,10 +38,6 @@ export interface TopTyped extends ServerTyped {
 
 type Terminal = Streams["stdin"] & { isTTY?: boolean; setRawMode?(isRaw: boolean): void };
 
-/** The registry is read anew this often, and so that it takes a twentieth of the time. */
-const LIST_MS = 250;
-const LIST_SHARE = 20;
-
 /** Shows all structures with their numbers, live. Resolves to 0, or with `--once` to 1 if one could not be read. */
 export async function top(pattern: string | undefined, typed: TopTyped, streams: Streams): Promise<number> {
   const everyMs = durationMs("--every", typedDuration(typed.every) as Duration, 100, 86_400_000);
@@ -49,19 +49,16 @@ export async function top(pattern: string | undefined, typed: TopTyped, streams:
     throw new OrielError("ARGUMENT", "oriel top needs a terminal; --once prints the structures to a pipe or a file");
   const store = openStore(typed, { onWarning: () => {} });
   const matches = matcherOf(pattern);
-  const options = { spanMs, percentiles: [99] };
-  const rows = new Rows(store, options, (each) => (!kind || each.kind === kind) && matches(each.name));
-  // The step reads the time, and writes nothing.
-  const serverNowMs = async () =>
-    (await store.run(lines, store.keyOf("registry"), { line: "", isWanted: false })).nowMs;
-  const health = new HealthReader(store, serverNowMs);
+  const scope = new Scope(store, dashboardSettings({}));
+  const answers = new Answers(scope);
+  const rows = new Rows(answers, spanMs, (each) => (!kind || each.kind === kind) && matches(each.name));
   try {
     await rows.list();
-    if (isOnce) return await printOnce(rows, await health.read(), typed.json ?? false, streams);
-    await new Top(rows, health, streams, everyMs).run();
+    if (isOnce) return await printOnce(rows, typed.json ?? false, streams);
+    await new Top(rows, streams, everyMs).run();
     return 0;
   } finally {
-    await rows.close();
+    await scope.close();
     await store.close();
   }
 }
@@ -69,7 +66,6 @@ export async function top(pattern: string | undefined, typed: TopTyped, streams:
 /** The loop of the live screen. A key redraws at once, by the numbers that were read last. */
 class Top {
   readonly #rows: Rows;
-  readonly #healthReader: HealthReader;
   readonly #everyMs: number;
   readonly #stdin: Terminal;
   readonly #stdout: Streams["stdout"];
@@ -79,13 +75,13 @@ class Top {
   #state: TopState = FIRST_STATE;
   #wake = new AbortController();
   #failure = "";
+  #known = { nowMs: 0, processes: 0 };
   #health: StoreHealth | undefined;
   /** The lines about the row that is shown alone. */
-  #detail: { key: string; open: ReturnType<Rows["open"]>; lines: () => string[] } | undefined;
+  #detail: { id: string; lines: () => string[] } | undefined;
 
-  constructor(rows: Rows, health: HealthReader, streams: Streams, everyMs: number) {
+  constructor(rows: Rows, streams: Streams, everyMs: number) {
     this.#rows = rows;
-    this.#healthReader = health;
     this.#everyMs = everyMs;
     this.#stdin = streams.stdin;
     this.#screen = new Screen(new Output(streams.stdout), streams.stdout);
@@ -110,29 +106,18 @@ class Top {
       this.#stdin.pause();
       await this.#screen.close();
       ignoreSignals();
-      await this.#closeDetail();
     }
   }
 
   async #loop(): Promise<void> {
-    let listedMs = performance.now();
-    let keptMs = LIST_MS;
     while (!this.#stop.signal.aborted) {
       this.#wake = new AbortController();
       const nextMs = performance.now() + this.#everyMs;
       const health = this.#readHealth();
-      try {
-        const beganMs = performance.now();
-        if (beganMs - listedMs >= keptMs) {
-          await this.#rows.list();
-          listedMs = performance.now();
-          keptMs = Math.max(LIST_MS, LIST_SHARE * (listedMs - beganMs));
-        }
-        await (this.#state.isDetail ? this.#readDetail() : this.#readRows());
-        this.#failure = "";
-      } catch (error) {
-        this.#failure = oneLine(String(Object(error).message ?? error));
-      }
+      // Without the registry, the rows are read all the same, and say why they have no numbers.
+      const listed = await this.#try(() => this.#list());
+      const read = await this.#try(() => (this.#state.isDetail ? this.#readDetail() : this.#readRows()));
+      this.#failure = listed || read;
       await health;
       if (this.#stop.signal.aborted) return;
       this.#redraw();
@@ -141,9 +126,25 @@ class Top {
     }
   }
 
+  /** Resolves to the text of the error, or to "". */
+  async #try(job: () => Promise<void>): Promise<string> {
+    try {
+      await job();
+      return "";
+    } catch (error) {
+      return oneLine(String(Object(error).message ?? error));
+    }
+  }
+
+  async #list(): Promise<void> {
+    await this.#rows.list();
+    const { nowMs, processes } = await this.#rows.answers.scope.registry();
+    this.#known = { nowMs, processes: processes.length };
+  }
+
   /** Never rejects. */
   async #readHealth(): Promise<void> {
-    this.#health = await this.#healthReader.read();
+    this.#health = await this.#rows.answers.health.read();
   }
 
   /** Reads the rows on the screen first. An order by numbers needs those of all rows, since any may be the first. */
@@ -162,7 +163,7 @@ class Top {
   }
 
   #press(key: Key): void {
-    const before = this.#page().map((row) => row.key);
+    const before = this.#page().map(({ structure }) => structure.id);
     const next = afterKey(this.#state, key, this.#ordered(), pageRowsOf(this.#screen));
     if (!next) {
       this.#stop.abort();
@@ -172,24 +173,16 @@ class Top {
     this.#state = next;
     this.#redraw();
     // Rows that come onto the screen are read at once.
-    if (isOther || this.#page().some((row) => !before.includes(row.key))) this.#wake.abort();
+    if (isOther || this.#page().some(({ structure }) => !before.includes(structure.id))) this.#wake.abort();
   }
 
   async #readDetail(): Promise<void> {
-    const row = this.#ordered().find(({ key }) => key === this.#state.selected);
-    if (!row) return;
-    if (this.#detail?.key !== row.key) {
-      await this.#closeDetail();
-      this.#detail = { key: row.key, open: this.#rows.open(row), lines: () => [] };
-    }
-    const detail = this.#detail!;
-    const reading = await detail.open.view.read();
-    detail.lines = () => readingLines(detail.open.found, reading, this.#screen.columns, this.#colors);
-  }
-
-  async #closeDetail(): Promise<void> {
-    await this.#detail?.open.view.close().catch(() => {});
-    this.#detail = undefined;
+    const structure = this.#ordered().find((row) => row.structure.id === this.#state.selected)?.structure;
+    if (!structure) return;
+    const { answers, spanMs } = this.#rows;
+    const reading = await readingOf(answers.scope, structure, { spanMs, percentiles: [99] });
+    const lines = () => readingLines(structure, reading, this.#screen.columns, this.#colors);
+    this.#detail = { id: structure.id, lines };
   }
 
   #redraw(): void {
@@ -199,7 +192,7 @@ class Top {
 
   #detailLines(): string[] {
     const { columns } = this.#screen;
-    const lines = this.#detail?.key === this.#state.selected ? this.#detail.lines() : [cut("reading ...", columns)];
+    const lines = this.#detail?.id === this.#state.selected ? this.#detail.lines() : [cut("reading ...", columns)];
     const foot =
       this.#failure === ""
         ? this.#colors.dim(cut("Esc back · q quit", columns))
@@ -208,18 +201,15 @@ class Top {
   }
 
   #overviewLines(): string[] {
-    const about = {
-      nowMs: this.#rows.registry.nowMs,
-      processes: this.#rows.registry.processes.length,
-      failure: this.#failure,
-      health: this.#health,
-    };
+    const about = { ...this.#known, failure: this.#failure, health: this.#health };
     return frameLines(this.#ordered(), this.#state, this.#screen, about, this.#colors);
   }
 }
 
 /** Prints the health of the store and all structures. Resolves to 0, or to 1 if a structure could not be read. */
-async function printOnce(rows: Rows, health: StoreHealth, isJson: boolean, { stdout }: Streams): Promise<number> {
+async function printOnce(rows: Rows, isJson: boolean, { stdout }: Streams): Promise<number> {
+  const { scope, health: reader } = rows.answers;
+  const health = await reader.read();
   await rows.read(rows.all);
   const output = new Output(stdout);
   const all = ordered(rows.all, FIRST_STATE);
@@ -228,16 +218,17 @@ async function printOnce(rows: Rows, health: StoreHealth, isJson: boolean, { std
   else {
     const width = widthOf(stdout);
     await output.write(`${healthLine(health, width ?? Number.POSITIVE_INFINITY, colors)}\n`);
-    const [head = "", ...lines] = tableLines(columnsOf(all, rows.registry.nowMs, colors), width);
+    const [head = "", ...lines] = tableLines(columnsOf(all, await scope.nowMs(), colors), width);
     const table = [colors.bold(head), ...lines].map((line) => `${line}\n`).join("");
     await output.write(all.length === 0 ? EMPTY : table);
   }
-  return all.some(({ failure }) => failure !== undefined) ? 1 : 0;
+  return all.some(({ numbers }) => numbers?.error !== undefined) ? 1 : 0;
 }
 
-function jsonOf({ kind, name, structure, overview, failure }: Row): Record<string, unknown> {
-  const { rate = null, p99 = null, denied = null, lagMs = null, state = null, isBad = false } = overview ?? {};
-  const { processes, seenMs, conflict } = structure;
+function jsonOf({ structure, numbers = {} }: Row): Record<string, unknown> {
+  const { rate = null, p99 = null, denied = null, lag: lagMs = null, isBad = false, error: failure } = numbers;
+  const { kind, name, processes, seenMs, conflict, settings } = structure;
+  const state = failure === undefined ? (numbers.state ?? settingsText(settings)) : null;
   const others = { ...(conflict && { conflict }), ...(failure !== undefined && { failure }) };
   return { kind, name, rate, p99, denied, lagMs, state, isBad, processes, seenMs, ...others };
 }

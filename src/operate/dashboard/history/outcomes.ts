@@ -1,16 +1,16 @@
 import { Series } from "../../../engine/series/series.ts";
 import { type Outcome, outcomeSeries } from "../../history/names.ts";
 import { readOutcomes } from "../../history/read-outcomes.ts";
+import type { Identified, Scope } from "../../kinds/scope.ts";
 import { csvOf } from "../csv.ts";
 import type { LimiterHistory } from "../parts.ts";
-import type { Listed, Scope } from "../scope.ts";
 import { historyWindow, MAX_SPAN_MS } from "./window.ts";
 
-function seriesOf(scope: Scope, structure: Listed, outcome: Outcome): Series {
+function seriesOf(scope: Scope, structure: Identified, outcome: Outcome): Series {
   const name = outcomeSeries(structure.name, outcome);
   return scope.opened(
     { ...structure, id: `${structure.id} ${name}` },
-    () => new Series(scope.store, name, { retention: MAX_SPAN_MS, values: "float64", nan: "ignore" }),
+    (store) => new Series(store, name, { retention: MAX_SPAN_MS, values: "float64", nan: "ignore" }),
     (series) => series.close(),
   );
 }
@@ -18,7 +18,7 @@ function seriesOf(scope: Scope, structure: Listed, outcome: Outcome): Series {
 /** Decisions per second of each outcome and policy, in each bucket. */
 export async function limiterHistory(
   scope: Scope,
-  structure: Listed,
+  structure: Identified,
   query: URLSearchParams,
 ): Promise<{ body: LimiterHistory; csv: () => string }> {
   const { nowMs, outcomes } = await readOutcomes(scope.store, structure.name);
@@ -45,7 +45,7 @@ export async function limiterHistory(
 }
 
 /** Decisions and denials per second over the last `spanMs`; undefined without a history. */
-export async function limiterRates(scope: Scope, structure: Listed, spanMs: number, parts: number) {
+export async function limiterRates(scope: Scope, structure: Identified, spanMs: number, parts: number) {
   const { nowMs, outcomes } = await readOutcomes(scope.store, structure.name);
   const decided = outcomes.filter(({ outcome }) => outcome !== "shadow");
   if (decided.length === 0) return undefined;

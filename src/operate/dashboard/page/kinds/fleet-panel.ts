@@ -43,8 +43,8 @@ const NAME_COLUMNS = [
     className: "number",
     cell: (row: FleetName) => whole(row[name]),
   })),
-  { head: "Mean ms", className: "number", cell: ({ mean }: FleetName) => number(mean) },
-  { head: "Max ms", className: "number", cell: ({ max }: FleetName) => number(max) },
+  { head: "Mean ms", className: "number", cell: ({ meanLatencyMs }: FleetName) => number(meanLatencyMs) },
+  { head: "Max ms", className: "number", cell: ({ maxLatencyMs }: FleetName) => number(maxLatencyMs) },
 ];
 
 function factsOf({ total, intervalMs }: FleetPart): Fact[] {

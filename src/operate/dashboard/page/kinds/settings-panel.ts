@@ -1,4 +1,5 @@
 import { duration, number, when } from "../../../format.ts";
+import { isDuration } from "../../../kinds/settings-text.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h } from "../dom.ts";
 import { escaped } from "../parts/quoted.ts";
@@ -36,9 +37,6 @@ export function settingsSection({ settings, version, processes, seenMs, conflict
   );
 }
 
-/** Settings that are durations in ms. */
-const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|openFor|.*Ms)$/;
-
 /** The name in words, the value, and the name in the program. */
 type Setting = readonly [words: string, text: string, name: string];
 
@@ -53,7 +51,7 @@ function wordsOf(name: string): string {
 }
 
 function textOf(name: string, value: unknown): string {
-  if (typeof value === "number") return DURATIONS.test(name) ? duration(value) : number(value);
+  if (typeof value === "number") return isDuration(name) ? duration(value) : number(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "string") return escaped(value);
   if (Array.isArray(value) && value.length === 0) return "none";

@@ -1,21 +1,36 @@
 import { OrielError } from "../../base/errors.ts";
 import type { Store, WatchedStore } from "../../store/contract.ts";
+import type { Settings } from "../../store/registry/live.ts";
 import { quietStore } from "../../store/registry/quiet-store.ts";
 import { type RegisteredStructure, type Registry, readRegistry } from "../../store/registry/read-registry.ts";
-import { Ids } from "./masked.ts";
-import type { DashboardSettings } from "./options.ts";
-import type { ProcessEntry } from "./protocol.ts";
+import { Ids } from "../dashboard/masked.ts";
+import type { DashboardSettings } from "../dashboard/options.ts";
+import type { ProcessEntry } from "../dashboard/protocol.ts";
 
 /** The registry is read at most this often, however many pages are open, and so that it takes a twentieth of the time. */
 const REGISTRY_MS = 250;
 const REGISTRY_SHARE = 20;
+
+/** A structure by its name and the settings that the registry or an operator names. They are foreign, and each kind checks them. */
+export interface Described {
+  readonly name: string;
+  readonly settings: Settings;
+}
+
+/** A structure that a scope opens once for each id. */
+export interface Identified extends Described {
+  readonly id: string;
+}
+
+/** Makes the object of a structure. There is one such function for each kind, in its file. It throws ARGUMENT for wrong settings. */
+export type Open<T> = (store: Store, structure: Described) => T;
 
 /** A structure of the registry under the short id by which the page names it. */
 export interface Listed extends RegisteredStructure {
   readonly id: string;
 }
 
-/** The store, the settings and the structures of one dashboard. */
+/** The store, the settings and the structures of one dashboard or command. */
 export class Scope {
   readonly store: Store;
   readonly watched: WatchedStore;
@@ -79,24 +94,29 @@ export class Scope {
   }
 
   /**
-   * The dashboard's own object for a structure, made by `open` at its first use. Settings that changed make another one.
+   * The scope's own object for a structure, made by `open` at its first use. Settings that changed make another one.
    * The last 2000 that were used are kept. The others are closed by `close`, which a kind without timers and memory of its
    * own does not need: `Breaker.close` would close the circuit.
    */
-  opened<T>(structure: Listed, open: (structure: Listed) => T, close?: (made: T) => Promise<void>): T {
+  opened<T>(structure: Identified, open: Open<T>, close?: (made: T) => Promise<void>): T {
     const key = `${structure.id} ${JSON.stringify(structure.settings)}`;
     const known = this.#opened.get(key) as Opened<T> | undefined;
-    const used = known ?? { made: open(structure), close };
+    const used = known ?? { made: open(this.store, structure), close };
     this.#opened.delete(key); // the map is in the order of use
     this.#opened.set(key, used as Opened<unknown>);
-    if (this.#opened.size > MAX_OPENED) this.#closeFirst();
+    if (this.#opened.size > MAX_OPENED) void this.#closeFirst();
     return used.made;
   }
 
-  #closeFirst(): void {
+  /** Closes the structures that it has opened. */
+  async close(): Promise<void> {
+    while (this.#opened.size > 0) await this.#closeFirst();
+  }
+
+  async #closeFirst(): Promise<void> {
     const [key, { made, close }] = this.#opened.entries().next().value!;
     this.#opened.delete(key);
-    close?.(made).catch(() => {}); // nobody uses it any more
+    await close?.(made).catch(() => {}); // nobody uses it any more
   }
 }
 

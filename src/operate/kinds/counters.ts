@@ -1,18 +1,24 @@
-import { argumentError, OrielError } from "../../../base/errors.ts";
-import { Counters, placeOf } from "../../../counters/counter/counters.ts";
-import type { CountersOptions } from "../../../counters/counter/options.ts";
-import type { ReadPlace } from "../../../counters/counter/read.ts";
-import { type Look, look } from "../../../counters/counter/steps/look.ts";
-import type { LedgerRow } from "../../../counters/counter/table.ts";
-import { diagnose, type ShardDiagnosis } from "../../../counters/drain/diagnosis.ts";
-import { CountersDoctor } from "../../../counters/drain/doctor.ts";
-import type { CountersPart } from "../parts.ts";
-import type { Listed, Scope } from "../scope.ts";
-import type { DashboardKind } from "./kind.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { Counters, placeOf } from "../../counters/counter/counters.ts";
+import type { CountersOptions } from "../../counters/counter/options.ts";
+import type { ReadPlace } from "../../counters/counter/read.ts";
+import { type Look, look } from "../../counters/counter/steps/look.ts";
+import type { LedgerRow } from "../../counters/counter/table.ts";
+import { diagnose, type ShardDiagnosis } from "../../counters/drain/diagnosis.ts";
+import { CountersDoctor } from "../../counters/drain/doctor.ts";
+import type { CountersPart } from "../dashboard/parts.ts";
+import type { Kind } from "./kind.ts";
+import type { Described, Identified, Open, Scope } from "./scope.ts";
+
+/** Its constructor checks the settings. `replicas` is left out, since a reader writes nothing. */
+export const openCounters: Open<Counters> = (store, { name, settings }) => {
+  const { dimensions, addedDimensions, buckets, timeZone, shards } = settings as unknown as CountersOptions;
+  return new Counters(store, name, { dimensions, addedDimensions, buckets, timeZone, shards });
+};
 
 /** Counters: the counts that wait for their table, and with a sink whether both match. An operator may rebase shards. */
-export const countersKind: DashboardKind = {
-  kind: "Counters",
+export const countersKind: Kind = {
+  open: openCounters,
   columns: ["lag"],
   async numbers(scope, structure) {
     const place = placeOf(countersOf(scope, structure));
@@ -82,16 +88,12 @@ export const countersKind: DashboardKind = {
   },
 };
 
-function sinkOf({ settings }: Scope, { name }: Listed) {
+function sinkOf({ settings }: Scope, { name }: Described) {
   return settings.sinkOf(name);
 }
 
-function countersOf(scope: Scope, structure: Listed): Counters {
-  const open = ({ name, settings }: Listed) => {
-    const { dimensions, addedDimensions, buckets, timeZone, shards } = settings as unknown as CountersOptions;
-    return new Counters(scope.store, name, { dimensions, addedDimensions, buckets, timeZone, shards });
-  };
-  return scope.opened(structure, open, (counters) => counters.close());
+export function countersOf(scope: Scope, structure: Identified): Counters {
+  return scope.opened(structure, openCounters, (counters) => counters.close());
 }
 
 /** The state of a shard without its ledger. Only a shard that cannot be read is known not to match. */
@@ -113,7 +115,7 @@ const VERDICTS_MS = 10_000;
 const recent = new WeakMap<Counters, { readMs: number; verdicts: Promise<ShardDiagnosis[]> }>();
 
 /** The shards compared with their table, at most 10 s ago. Undefined without a sink. */
-function recentVerdicts(scope: Scope, structure: Listed): Promise<ShardDiagnosis[]> | undefined {
+function recentVerdicts(scope: Scope, structure: Identified): Promise<ShardDiagnosis[]> | undefined {
   const sink = sinkOf(scope, structure);
   if (!sink) return undefined;
   const counters = countersOf(scope, structure);

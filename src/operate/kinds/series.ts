@@ -1,31 +1,43 @@
-import { OrielError } from "../../../base/errors.ts";
-import { Series } from "../../../engine/series/series.ts";
-import { csvOf } from "../csv.ts";
-import type { Distribution, RowNumbers } from "../protocol.ts";
-import type { Listed, Scope } from "../scope.ts";
-import { binsOf } from "../series/bins.ts";
-import { finite, rateOf, windowNumbers } from "../series/numbers.ts";
-import { viewOf } from "../series/view.ts";
-import { type AskedWindow, windowOf } from "../series/window.ts";
-import type { DashboardKind } from "./kind.ts";
+import { OrielError } from "../../base/errors.ts";
+import { Series } from "../../engine/series/series.ts";
+import { csvOf } from "../dashboard/csv.ts";
+import type { Distribution, RowNumbers } from "../dashboard/protocol.ts";
+import { binsOf } from "../dashboard/series/bins.ts";
+import { finite, rateOf, windowNumbers } from "../dashboard/series/numbers.ts";
+import { viewOf } from "../dashboard/series/view.ts";
+import { type AskedWindow, windowOf } from "../dashboard/series/window.ts";
+import type { Kind } from "./kind.ts";
+import type { Described, Identified, Open, Scope } from "./scope.ts";
 
 /** The copies of all series that the dashboard reads. 14 bytes an event, so 9.5 million events. */
 const MAX_BYTES = 128 << 20;
-const SPARKS = 24;
+/** All who watch one list share the answers. */
+const MAX_AGE = "1s";
+
+const openSeries: Open<Series> = (store, structure) => {
+  const { values, clock } = structure.settings;
+  return new Series(store, structure.name, {
+    retention: retentionMsOf(structure),
+    values: values === "float64" ? "float64" : "float32",
+    clock: clock === "event" ? "event" : "server",
+    nan: "ignore",
+    maxResidentBytes: MAX_BYTES,
+  });
+};
 
 /** Series: rate, exact percentiles, heat map, distribution. Each number is an answer of `Series`. */
-export const seriesKind: DashboardKind = {
-  kind: "Series",
+export const seriesKind: Kind = {
+  open: openSeries,
   columns: ["rate", "p50", "p90", "p99", "max"],
-  async numbers(scope, structure, spanMs): Promise<RowNumbers> {
+  async numbers(scope, structure, { spanMs, parts: count }): Promise<RowNumbers> {
     const series = seriesOf(scope, structure);
     const span = Math.min(spanMs, retentionMsOf(structure));
     const { to } = await series.stats({ span, percentiles: [] });
-    const partMs = Math.ceil(span / SPARKS);
-    const ends = Array.from({ length: SPARKS }, (_, i) => to - (SPARKS - 1 - i) * partMs);
+    const partMs = Math.ceil(span / count);
+    const ends = Array.from({ length: count }, (_, i) => to - (count - 1 - i) * partMs);
     const [whole, ...parts] = await Promise.all([
-      series.stats({ span, at: to, maxAge: "1s" }),
-      ...ends.map((at) => series.stats({ span: partMs, at, percentiles: [], maxAge: "1s" })),
+      series.stats({ span, at: to, maxAge: MAX_AGE }),
+      ...ends.map((at) => series.stats({ span: partMs, at, percentiles: [], maxAge: MAX_AGE })),
     ]);
     const { percentiles } = whole;
     return {
@@ -35,6 +47,7 @@ export const seriesKind: DashboardKind = {
       p99: finite(percentiles[99]),
       max: finite(whole.max),
       spark: parts.map(({ count }) => count),
+      state: whole.degraded ? `incomplete: ${whole.degradedBy}` : "",
     };
   },
   parts: {
@@ -71,21 +84,13 @@ export const seriesKind: DashboardKind = {
   actions: {},
 };
 
-function retentionMsOf({ settings }: Listed): number {
+export function retentionMsOf({ settings }: Described): number {
   const { retention } = settings;
   return typeof retention === "number" && retention >= 1 ? retention : 3_600_000;
 }
 
-function seriesOf(scope: Scope, structure: Listed): Series {
-  const open = ({ name, settings: { values, clock } }: Listed) =>
-    new Series(scope.store, name, {
-      retention: retentionMsOf(structure),
-      values: values === "float64" ? "float64" : "float32",
-      clock: clock === "event" ? "event" : "server",
-      nan: "ignore",
-      maxResidentBytes: MAX_BYTES,
-    });
-  return scope.opened(structure, open, (series) => series.close());
+export function seriesOf(scope: Scope, structure: Identified): Series {
+  return scope.opened(structure, openSeries, (series) => series.close());
 }
 
 /** Says what to do about a window that is too large. */

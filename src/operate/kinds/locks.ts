@@ -1,32 +1,28 @@
-import { argumentError, OrielError } from "../../../base/errors.ts";
-import { Lock } from "../../../holds/lock/lock.ts";
-import {
-  type LockState,
-  lockKeyOf,
-  readState,
-  readWriteKeyOf,
-  readWriteState,
-} from "../../../holds/lock/lock-state.ts";
-import type { LockPart } from "../parts.ts";
-import type { Scope } from "../scope.ts";
-import type { DashboardKind } from "./kind.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
+import { Lock } from "../../holds/lock/lock.ts";
+import { type LockState, lockKeyOf, readState, readWriteKeyOf, readWriteState } from "../../holds/lock/lock-state.ts";
+import type { LockPart } from "../dashboard/parts.ts";
+import type { Kind } from "./kind.ts";
+import type { Open, Scope } from "./scope.ts";
+
+export const openLock: Open<Lock> = (store, { name }) => new Lock(store, name);
 
 /** Locks: the holder and the queue. An operator may release one. */
-export const lockKind: DashboardKind = {
-  kind: "Lock",
+export const lockKind: Kind = {
+  open: openLock,
   columns: [],
   async numbers(scope, { name }) {
-    const { isHeld, waitingProcesses } = await stateOf(scope, lockKeyOf(scope.store, name));
-    if (!isHeld) return {};
+    const { isHeld, waitingProcesses } = await lockState(scope, name);
+    if (!isHeld) return { state: "" };
     return { state: waitingProcesses === 0 ? "held" : `held, ${waitingProcesses} waiting` };
   },
-  parts: { state: async (scope, { name }) => ({ body: await stateOf(scope, lockKeyOf(scope.store, name)) }) },
+  parts: { state: async (scope, { name }) => ({ body: await lockState(scope, name) }) },
   actions: {
-    async release(scope, { name }, query) {
+    async release(scope, structure, query) {
       const target = query.get("target") ?? "";
       if (!/^[1-9]\d{0,15}$/.test(target)) throw argumentError("target", target, "the fence of the hold");
       const fence = Number(target);
-      if (!(await new Lock(scope.store, name).forceRelease({ fence })))
+      if (!(await openLock(scope.store, structure).forceRelease({ fence })))
         throw new OrielError("ARGUMENT", "the lock was not released: it is free, or another hold has it");
       return { target: `the hold with fence ${fence}` };
     },
@@ -34,8 +30,7 @@ export const lockKind: DashboardKind = {
 };
 
 /** Read-write locks: the writer, the readers and the queue. */
-export const readWriteLockKind: DashboardKind = {
-  kind: "ReadWriteLock",
+export const readWriteLockKind: Kind = {
   columns: [],
   parts: {
     async state(scope, { name }) {
@@ -46,8 +41,8 @@ export const readWriteLockKind: DashboardKind = {
   actions: {},
 };
 
-async function stateOf(scope: Scope, key: string): Promise<LockPart> {
-  return partOf(scope, (await readState(scope.store, key)).state);
+export async function lockState(scope: Scope, name: string): Promise<LockPart> {
+  return partOf(scope, (await readState(scope.store, lockKeyOf(scope.store, name))).state);
 }
 
 async function partOf(scope: Scope, { isHeld, fence, leftMs, waitingProcesses }: LockState): Promise<LockPart> {

@@ -1,12 +1,11 @@
-import { permitsInUse } from "../../../holds/semaphore/permits-in-use.ts";
-import type { SemaphorePart } from "../parts.ts";
-import type { DashboardKind } from "./kind.ts";
+import { permitsInUse } from "../../holds/semaphore/permits-in-use.ts";
+import type { SemaphorePart } from "../dashboard/parts.ts";
+import type { Kind } from "./kind.ts";
 
 const MAX_LISTED = 50;
 
-/** Semaphores: the permits in use, and their holds. */
-export const semaphoreKind: DashboardKind = {
-  kind: "Semaphore",
+/** Semaphores of both kinds: the permits in use, and their holds. */
+export const semaphoreKind: Kind = {
   columns: [],
   async numbers({ store }, { name }) {
     const { count } = await permitsInUse(store, name);
@@ -22,5 +21,3 @@ export const semaphoreKind: DashboardKind = {
   },
   actions: {},
 };
-
-export const multiSemaphoreKind: DashboardKind = { ...semaphoreKind, kind: "MultiSemaphore" };

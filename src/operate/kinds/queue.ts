@@ -1,34 +1,36 @@
-import { argumentError, OrielError, wholeNumber } from "../../../base/errors.ts";
-import { Series } from "../../../engine/series/series.ts";
-import { DelayQueue } from "../../../queue/delay-queue.ts";
-import type { QueuedMessage } from "../../../queue/message.ts";
-import { TIMINGS, type Timing, timingSeries } from "../../history/names.ts";
-import { MAX_SPAN_MS } from "../history/window.ts";
-import type { PayloadText, QueueMessage, QueueState } from "../parts.ts";
-import type { SeriesView } from "../protocol.ts";
-import type { Listed, Scope } from "../scope.ts";
-import { viewOf } from "../series/view.ts";
-import { windowOf } from "../series/window.ts";
-import type { DashboardKind } from "./kind.ts";
+import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
+import { Series } from "../../engine/series/series.ts";
+import { DelayQueue } from "../../queue/delay-queue.ts";
+import type { QueuedMessage } from "../../queue/message.ts";
+import { MAX_SPAN_MS } from "../dashboard/history/window.ts";
+import type { PayloadText, QueueMessage, QueueState } from "../dashboard/parts.ts";
+import type { SeriesView } from "../dashboard/protocol.ts";
+import { viewOf } from "../dashboard/series/view.ts";
+import { windowOf } from "../dashboard/series/window.ts";
+import { TIMINGS, type Timing, timingSeries } from "../history/names.ts";
+import type { Kind } from "./kind.ts";
+import type { Identified, Open, Scope } from "./scope.ts";
 
 const MAX_LISTED = 1000;
 const MAX_PEEKED = 100;
 
+export const openQueue: Open<DelayQueue> = (store, { name, settings: { shards } }) =>
+  new DelayQueue(store, name, typeof shards === "number" ? { shards } : {});
+
 /** Queues: how many messages are in each state, the next ones, and the dead ones. */
-export const queueKind: DashboardKind = {
-  kind: "DelayQueue",
+export const queueKind: Kind = {
+  open: openQueue,
   columns: ["lag"],
   async numbers(scope, structure) {
     const queue = queueOf(scope, structure);
-    const [lag, { dead, isPaused }] = await Promise.all([queue.lag(), queue.counts()]);
-    const states = [...(isPaused ? ["paused"] : []), ...(dead > 0 ? [`${dead} dead`] : [])];
-    return { lag, state: states.join(", "), isBad: dead > 0 };
+    const [lag, { isPaused, ...counts }] = await Promise.all([queue.lag(), queue.counts()]);
+    const words = (["due", "waiting", "claimed", "dead"] as const).filter((name) => counts[name] > 0);
+    const states = [...(isPaused ? ["paused"] : []), ...words.map((name) => `${counts[name]} ${name}`)];
+    return { lag, state: states.join(", "), isBad: counts.dead > 0 };
   },
   parts: {
     async state(scope, structure) {
-      const queue = queueOf(scope, structure);
-      const [counts, lagMs] = await Promise.all([queue.counts(), queue.lag()]);
-      return { body: { ...counts, lagMs } satisfies QueueState };
+      return { body: await queueState(scope, structure) };
     },
     async timing(scope, structure, query) {
       return { body: await timingOf(scope, structure, query) };
@@ -72,11 +74,14 @@ export const queueKind: DashboardKind = {
   },
 };
 
-function queueOf(scope: Scope, structure: Listed): DelayQueue {
-  return scope.opened(structure, ({ name, settings }) => {
-    const { shards } = settings;
-    return new DelayQueue(scope.store, name, typeof shards === "number" ? { shards } : {});
-  });
+function queueOf(scope: Scope, structure: Identified): DelayQueue {
+  return scope.opened(structure, openQueue);
+}
+
+export async function queueState(scope: Scope, structure: Identified): Promise<QueueState> {
+  const queue = queueOf(scope, structure);
+  const [counts, lagMs] = await Promise.all([queue.counts(), queue.lag()]);
+  return { ...counts, lagMs };
 }
 
 function limitOf(query: URLSearchParams, most: number): number {
@@ -99,13 +104,13 @@ async function messageOf(message: QueuedMessage, { settings, ids }: Scope): Prom
 }
 
 /** One timing of a queue's messages over a window, in ms: exact percentiles, rate and heat map. Throws ARGUMENT. */
-async function timingOf(scope: Scope, structure: Listed, query: URLSearchParams): Promise<SeriesView> {
+async function timingOf(scope: Scope, structure: Identified, query: URLSearchParams): Promise<SeriesView> {
   const timing = query.get("timing") ?? "lateness";
   if (!TIMINGS.includes(timing as Timing)) throw argumentError("timing", timing, `one of ${TIMINGS.join(", ")}`);
   const name = timingSeries(structure.name, timing as Timing);
   const series = scope.opened(
     { ...structure, id: `${structure.id} ${timing}` },
-    () => new Series(scope.store, name, { retention: MAX_SPAN_MS, nan: "ignore" }),
+    (store) => new Series(store, name, { retention: MAX_SPAN_MS, nan: "ignore" }),
     (each) => each.close(),
   );
   return viewOf(series, await windowOf(series, MAX_SPAN_MS, query));

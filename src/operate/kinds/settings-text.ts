@@ -1,8 +1,11 @@
-import { asTyped } from "../../operate/format.ts";
+import { asTyped } from "../format.ts";
 
-const DURATIONS = new Set([
-  ...["retention", "span", "cooldown", "lease", "slowCall", "interval", "intervalMs", "dedupeFor", "every", "flush"],
-]);
+const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|.*Ms)$/;
+
+/** Whether the setting of this name is a duration in ms. */
+export function isDuration(name: string): boolean {
+  return DURATIONS.test(name);
+}
 
 /** The settings of a structure in one line: "retention 1h, values float32". Zeros and empty lists are left out. */
 export function settingsText(settings: Readonly<Record<string, unknown>>): string {
@@ -17,7 +20,7 @@ export function settingsText(settings: Readonly<Record<string, unknown>>): strin
 
 function valueText(name: string, value: unknown): string {
   if (value === 0 || value === false || value === null || value === undefined) return "";
-  if (typeof value === "number" && DURATIONS.has(name)) return asTyped(value);
+  if (typeof value === "number" && isDuration(name)) return asTyped(value);
   if (Array.isArray(value)) return value.map((each) => textOf(each)).join(" ");
   return textOf(value);
 }

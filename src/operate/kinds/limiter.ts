@@ -1,30 +1,24 @@
-import { argumentError, OrielError } from "../../../base/errors.ts";
-import type { Duration } from "../../../base/time.ts";
-import { Limiter } from "../../../limits/limiter/limiter.ts";
-import {
-  concurrency,
-  fixedWindow,
-  gcra,
-  leakyBucket,
-  type Policy,
-  slidingWindow,
-} from "../../../limits/limiter/policies.ts";
-import { deniedKey } from "../../history/names.ts";
-import { denied } from "../../history/steps/denied.ts";
-import { limiterHistory, limiterRates } from "../history/outcomes.ts";
-import type { DeniedId } from "../parts.ts";
-import type { Listed, Scope } from "../scope.ts";
-import { finite } from "../series/numbers.ts";
-import type { DashboardKind } from "./kind.ts";
+import { argumentError } from "../../base/errors.ts";
+import type { Duration } from "../../base/time.ts";
+import { Limiter } from "../../limits/limiter/limiter.ts";
+import { limiterHistory, limiterRates } from "../dashboard/history/outcomes.ts";
+import type { DeniedId } from "../dashboard/parts.ts";
+import { finite } from "../dashboard/series/numbers.ts";
+import { deniedKey } from "../history/names.ts";
+import { denied } from "../history/steps/denied.ts";
+import type { Kind } from "./kind.ts";
+import { announcedPolicies } from "./policies.ts";
+import type { Identified, Open, Scope } from "./scope.ts";
 
-const SPARKS = 24;
+export const openLimiter: Open<Limiter> = (store, { name, settings }) =>
+  new Limiter(store, announcedPolicies(settings.policies), { name });
 
 /** Limiters: the policies come with the settings, the past from `recordHistory`. An operator may reset or block an id. */
-export const limiterKind: DashboardKind = {
-  kind: "Limiter",
+export const limiterKind: Kind = {
+  open: openLimiter,
   columns: ["rate", "denied"],
-  async numbers(scope, structure, spanMs) {
-    return (await limiterRates(scope, structure, spanMs, SPARKS)) ?? {};
+  async numbers(scope, structure, { spanMs, parts }) {
+    return (await limiterRates(scope, structure, spanMs, parts)) ?? {};
   },
   parts: {
     history: limiterHistory,
@@ -52,39 +46,8 @@ export const limiterKind: DashboardKind = {
   },
 };
 
-function limiterOf(scope: Scope, structure: Listed): Limiter {
-  return scope.opened(
-    structure,
-    ({ name, settings }) => new Limiter(scope.store, policiesOf(settings.policies), { name }),
-  );
-}
-
-interface Announced {
-  name: string;
-  kindName: string;
-  limit: number;
-  spanMs: number;
-  rate: number;
-  isAligned: boolean;
-  isShadow: boolean;
-}
-
-/** The policies that the limiter's processes have announced. They are made anew, because the registry's JSON is foreign. */
-function policiesOf(announced: unknown): Policy[] {
-  if (!Array.isArray(announced) || announced.length === 0)
-    throw new OrielError(
-      "ARGUMENT",
-      "the policies of this limiter depend on the id, so it can only be reset by a program",
-    );
-  return (announced as Announced[]).map(({ name, kindName: kind, limit, spanMs: span, rate, isAligned, isShadow }) => {
-    const both = { name, shadow: isShadow };
-    if (kind === "concurrency") return concurrency({ ...both, limit, lease: span });
-    if (kind === "gcra") return gcra({ ...both, limit: rate, burst: limit, span });
-    if (kind === "leaky-bucket") return leakyBucket({ ...both, capacity: limit, span });
-    if (kind === "fixed-window") return fixedWindow({ ...both, limit, span, aligned: isAligned });
-    if (kind === "sliding-window") return slidingWindow({ ...both, limit, span });
-    throw new OrielError("ARGUMENT", `this version of the dashboard does not know the policy ${JSON.stringify(kind)}`);
-  });
+function limiterOf(scope: Scope, structure: Identified): Limiter {
+  return scope.opened(structure, openLimiter);
 }
 
 const MAX_SHOWN = 100;
@@ -92,7 +55,7 @@ const MAX_SHOWN = 100;
 const MAX_PEEKED = 20;
 
 /** The ids that were denied most in the last hour, the first ones with each policy's present use. */
-async function deniedIds(scope: Scope, structure: Listed, limiter: Limiter | undefined): Promise<DeniedId[]> {
+async function deniedIds(scope: Scope, structure: Identified, limiter: Limiter | undefined): Promise<DeniedId[]> {
   const { store, ids } = scope;
   const found = await store.run(denied, deniedKey(store, structure.name), { added: new Map(), isWanted: true });
   const top = [...found].slice(0, MAX_SHOWN);
