@@ -30,8 +30,8 @@ export interface OrielErrorOptions {
   result?: unknown;
 }
 
-/** Where an error happened. Set by `Place` (src/base/place.ts), never by hand. */
-export interface ErrorPlace {
+/** Where an error happened. Set by `Place` (src/base/site.ts), never by hand. */
+export interface ErrorSite {
   structure: string;
   structureName: string | undefined;
   operation: string | undefined;
@@ -82,9 +82,9 @@ export class OrielError extends Error {
     return true;
   }
 
-  constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, place?: ErrorPlace) {
+  constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, site?: ErrorSite) {
     const { cause, transient = false, applied = "no", retryAfterMs, result } = options ?? {};
-    super(place ? messageAt(place, message) : textOf(message), cause === undefined ? undefined : { cause });
+    super(site ? messageAt(site, message) : textOf(message), cause === undefined ? undefined : { cause });
     this.code = code;
     this.transient = transient;
     this.applied = applied;
@@ -92,14 +92,14 @@ export class OrielError extends Error {
     // Absent properties are not printed.
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     if (result !== undefined) this.result = result;
-    if (place?.structure !== undefined) this.structure = place.structure;
-    if (place?.structureName !== undefined) this.structureName = place.structureName;
-    if (place?.operation !== undefined) this.operation = place.operation;
-    if (place?.address !== undefined) this.address = place.address;
+    if (site?.structure !== undefined) this.structure = site.structure;
+    if (site?.structureName !== undefined) this.structureName = site.structureName;
+    if (site?.operation !== undefined) this.operation = site.operation;
+    if (site?.address !== undefined) this.address = site.address;
     this.#detail = message;
   }
 
-  /** The message without its place, for an error that adds details or another place. */
+  /** The message without its site, for an error that adds details or has another site. */
   static detailOf(error: OrielError): string {
     if (typeof error !== "object" || error === null) return show(error);
     return #detail in error ? error.#detail : textOf((error as Error).message);
@@ -111,7 +111,7 @@ function textOf(message: unknown): string {
   return typeof message === "string" ? message : show(message);
 }
 
-function messageAt({ structure, structureName, operation, address }: ErrorPlace, detail: string): string {
+function messageAt({ structure, structureName, operation, address }: ErrorSite, detail: string): string {
   const name = structureName === undefined ? "" : ` ${quoted(structureName, 100)}`;
   const called = operation === undefined ? "" : ` ${operation}`;
   return `${structure}${name}${called}: ${detail}${address === undefined ? "" : ` (redis at ${address})`}`;

@@ -1,6 +1,6 @@
 import { argumentError } from "./errors.ts";
-import { argumentErrorOf } from "./place.ts";
 import { isDate } from "./realm.ts";
+import { argumentErrorOf } from "./site.ts";
 
 /** Milliseconds, or a number with a unit: "250ms", "10s", "5m", "1h", "7d". */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;

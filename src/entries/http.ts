@@ -5,7 +5,12 @@
  * @module oriel/http
  */
 
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../base/errors.ts";
+export {
+  type ErrorSite as ErrorPlace,
+  OrielError,
+  type OrielErrorCode,
+  type OrielErrorOptions,
+} from "../base/errors.ts";
 export type { Clock, Duration } from "../base/time.ts";
 export {
   type ExpressLimiterOptions,

@@ -1,5 +1,10 @@
 // The exports of `oriel/kernel` in every runtime: the kernels, no store.
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../base/errors.ts";
+export {
+  type ErrorSite as ErrorPlace,
+  OrielError,
+  type OrielErrorCode,
+  type OrielErrorOptions,
+} from "../base/errors.ts";
 export type { Closed, Duration } from "../base/time.ts";
 export type {
   ColumnOptions,

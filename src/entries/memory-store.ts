@@ -1,4 +1,4 @@
-import { placed } from "../base/place.ts";
+import { atSite } from "../base/site.ts";
 import { decideLocally } from "../limits/limiter/steps/decide-locally.ts";
 import { provideLocalForm } from "../limits/limiter/steps/request.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
@@ -11,7 +11,7 @@ import { announceLocally } from "../store/registry/steps/announce-locally.ts";
  * AbortSignal that was aborted before the call rejects it with the signal's reason, unchanged.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  return placed("memoryStore", () => {
+  return atSite("memoryStore", () => {
     provideLocalForm(decideLocally);
     provideAnnounce(announceLocally);
     return storeInMemory(options);

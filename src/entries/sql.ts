@@ -5,7 +5,12 @@
  * @module oriel/sql
  */
 
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../base/errors.ts";
+export {
+  type ErrorSite as ErrorPlace,
+  OrielError,
+  type OrielErrorCode,
+  type OrielErrorOptions,
+} from "../base/errors.ts";
 export type { BucketName } from "../counters/counter/buckets.ts";
 export type { CounterRow } from "../counters/counter/row.ts";
 export type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counters/counter/table.ts";

@@ -1,6 +1,6 @@
 import { idleTimeout } from "../base/async/timers.ts";
 import { OrielError } from "../base/errors.ts";
-import type { Place } from "../base/place.ts";
+import type { Site } from "../base/site.ts";
 import type { Duration } from "../base/time.ts";
 import { type HoldSource, provenUntil } from "./hold-source.ts";
 import { leaseMsOf } from "./lock-options.ts";
@@ -50,7 +50,7 @@ export class HeldLock<Fence extends number | null = number> {
    * a hold of several servers, which have no common counter, and for a permit of a semaphore.
    */
   readonly fence: Fence;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #source: HoldSource<Fence>;
   /** Made on first use, because few holders use it. */
   #abort: AbortController | undefined;
@@ -65,7 +65,7 @@ export class HeldLock<Fence extends number | null = number> {
   #mayBeFreed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(source: HoldSource<Fence>, isWatched: boolean, at: Place) {
+  constructor(source: HoldSource<Fence>, isWatched: boolean, at: Site) {
     this.#at = at;
     this.fence = source.fence;
     this.#source = source;

@@ -1,6 +1,6 @@
 import { argumentError, OrielError } from "../base/errors.ts";
 import { settingsOf } from "../base/options.ts";
-import type { Place } from "../base/place.ts";
+import type { Site } from "../base/site.ts";
 import { TRY_LOCK, type TryLockOptions } from "./lock-options.ts";
 
 /** A checked call of `tryLock`. */
@@ -27,7 +27,7 @@ export interface Releasable {
 export async function whileHeld<Held extends Releasable, T>(
   held: Held,
   fn: (held: Held) => T | Promise<T>,
-  place: Place,
+  site: Site,
   operation: string,
 ): Promise<T> {
   let result: T;
@@ -41,18 +41,18 @@ export async function whileHeld<Held extends Releasable, T>(
   if (await held.release().catch(() => isProven)) return result;
   const why =
     "the hold was lost before the function had ended, and another one may have had it; `error.result` is the result";
-  throw place.error(operation, new OrielError("LOST", why, { applied: "unknown", result }));
+  throw site.error(operation, new OrielError("LOST", why, { applied: "unknown", result }));
 }
 
 /** `tryLock` and `withLock` of every kind of lock, around its own way to get a hold. */
 export class LockCalls<Held extends Releasable> {
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #prefix: string;
   readonly #watchdogLeaseMs: number;
   readonly #hold: (request: HoldRequest) => Promise<Held | null>;
 
   /** `prefix` precedes the name of the method in errors. */
-  constructor(at: Place, watchdogLeaseMs: number, hold: (request: HoldRequest) => Promise<Held | null>, prefix = "") {
+  constructor(at: Site, watchdogLeaseMs: number, hold: (request: HoldRequest) => Promise<Held | null>, prefix = "") {
     this.#at = at;
     this.#watchdogLeaseMs = watchdogLeaseMs;
     this.#hold = hold;

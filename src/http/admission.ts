@@ -1,6 +1,6 @@
 import { sharedByCopies } from "../base/copies.ts";
 import { argumentError, checkKnown } from "../base/errors.ts";
-import { Place } from "../base/place.ts";
+import { Site } from "../base/site.ts";
 import { isStoreFailure } from "../limits/limiter/client/store-failure.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 import { clientId, warnOnce } from "./client-id.ts";
@@ -70,7 +70,7 @@ export function admission<Request>(
   check(taker, options);
   const { headers, partitionKey, skip, onError } = options;
   const ipv6Prefix = checkPrefix(options.ipv6Prefix);
-  const place = new Place(name);
+  const site = new Site(name);
   const key = options.key ?? ((request: Request) => clientOf(name, addressOf(request), ipv6Prefix));
   /** Undefined: the request passes uncounted. */
   const takeOf = async (request: Request) => {
@@ -82,7 +82,7 @@ export function admission<Request>(
   };
   return async (request) => {
     const take = await takeOf(request).catch((error) => {
-      throw place.error(undefined, error);
+      throw site.error(undefined, error);
     });
     if (take === undefined) return undefined;
     const { id, cost } = take;

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../base/errors.ts";
-import { placed } from "../base/place.ts";
+import { atSite } from "../base/site.ts";
 import { MALFORMED_ADDRESS, NO_ADDRESS, warnOnce } from "./client-id.ts";
 
 /** Options of `clientKey`. */
@@ -21,7 +21,7 @@ export interface ClientKeyOptions {
  * process is warned once of each. Throws ARGUMENT for other types.
  */
 export function clientKey(ip: string | null | undefined, options: ClientKeyOptions = {}): string {
-  return placed("clientKey", () => {
+  return atSite("clientKey", () => {
     checkKnown(options, ["ipv6Prefix"]);
     if (typeof ip !== "string" && ip !== undefined && ip !== null)
       throw argumentError("ip", ip, "a client's address, or undefined without one");

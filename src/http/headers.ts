@@ -1,6 +1,6 @@
 import { argumentError, checkKnown } from "../base/errors.ts";
-import { placed } from "../base/place.ts";
 import { isBytes } from "../base/realm.ts";
+import { atSite } from "../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../base/time.ts";
 import type { Decision, PolicyDecision } from "../limits/limiter/decision.ts";
 import { checkDecision, isBlocked } from "./decision-check.ts";
@@ -72,7 +72,7 @@ interface Quota {
  * denies, it is the time until the call would pass, which is never after Retry-After. Throws ARGUMENT.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): Record<string, string> {
-  return placed("rateLimitHeaders", () => {
+  return atSite("rateLimitHeaders", () => {
     checkDecision(decision);
     checkHeaderOptions(options);
     const quotas = quotasOf(decision, options.units ?? {});

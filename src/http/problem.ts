@@ -1,5 +1,5 @@
 import { argumentError } from "../base/errors.ts";
-import { placed } from "../base/place.ts";
+import { atSite } from "../base/site.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 import { checkDecision, isBlocked } from "./decision-check.ts";
 import { sfText } from "./structured-field.ts";
@@ -22,7 +22,7 @@ const TYPES = "https://iana.org/assignments/http-problem-types";
  * - temporary-reduced-capacity, 503: the store is unreachable, and the limiter denies in that case.
  */
 export function problemOf(decision: Decision): Problem {
-  return placed("problemOf", () => {
+  return atSite("problemOf", () => {
     checkDecision(decision);
     if (decision.allowed) throw argumentError("decision", "one that allows the call", "a denial");
     const violated = decision.policies.filter((policy) => !policy.shadow && !policy.allowed);

@@ -8,7 +8,7 @@ import { add, type NewMessage } from "./steps/add.ts";
 const MAX_TOGETHER = 256;
 const MAX_BATCH_BYTES = 2 ** 18;
 
-interface AddPlace {
+interface AddTarget {
   readonly store: Store;
   readonly key: string;
   readonly layout: string;
@@ -34,7 +34,7 @@ export interface AddResult {
 
 /** Collects the messages added in one turn of the event loop, and sends them to their shard in few steps, in order. */
 export class AddCoalescer {
-  readonly #place: AddPlace;
+  readonly #target: AddTarget;
   readonly #agreement: Agreement;
   readonly #coalescer = new Coalescer<Batch>({
     schedule: afterGathering,
@@ -42,8 +42,8 @@ export class AddCoalescer {
     send: (batch) => this.#send(batch),
   });
 
-  constructor(place: AddPlace, agreement: Agreement) {
-    this.#place = place;
+  constructor(target: AddTarget, agreement: Agreement) {
+    this.#target = target;
     this.#agreement = agreement;
   }
 
@@ -69,7 +69,7 @@ export class AddCoalescer {
 
   #run(batch: Batch): void {
     const { messages, outcomes } = batch;
-    const { store, key, layout, replicas } = this.#place;
+    const { store, key, layout, replicas } = this.#target;
     store.run(add, key, { layout, messages }, replicas > 0 ? { replicas } : {}).then(
       (isAdded) => {
         for (const [i, { resolve }] of outcomes.entries()) resolve(isAdded[i]!);

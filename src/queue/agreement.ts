@@ -4,7 +4,7 @@ import type { Store } from "../store/contract.ts";
 import { homeKey } from "./format/layout.ts";
 import { agree } from "./steps/agree.ts";
 
-interface AgreementPlace {
+interface AgreementTarget {
   readonly store: Store;
   readonly name: string;
   readonly layout: string;
@@ -18,11 +18,11 @@ interface AgreementPlace {
 export class Agreement {
   /** True once the home shard has this layout. */
   isReached: boolean;
-  readonly #place: AgreementPlace;
+  readonly #target: AgreementTarget;
   #turn: Promise<void> | undefined;
 
-  constructor(place: AgreementPlace, shards: number) {
-    this.#place = place;
+  constructor(target: AgreementTarget, shards: number) {
+    this.#target = target;
     // A single shard is the home shard, and each step compares the layout of its shard.
     this.isReached = shards === 1;
   }
@@ -47,7 +47,7 @@ export class Agreement {
   }
 
   async #ask(): Promise<void> {
-    const { store, name, layout, replicas } = this.#place;
+    const { store, name, layout, replicas } = this.#target;
     try {
       await store.run(agree, homeKey(store, name), { layout }, replicas > 0 ? { replicas } : {});
     } catch (error) {

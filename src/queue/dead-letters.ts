@@ -1,6 +1,6 @@
 import { argumentError, checkKnown, wholeNumber } from "../base/errors.ts";
 import { settingsOf } from "../base/options.ts";
-import type { Place } from "../base/place.ts";
+import type { Site } from "../base/site.ts";
 import type { Store } from "../store/contract.ts";
 import { MAX_FULL_MESSAGES, MAX_MESSAGES, shardOf } from "./format/layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
@@ -16,10 +16,10 @@ export class DeadLetters<Payload = unknown> {
   readonly #keys: readonly string[];
   readonly #layout: string;
 
-  readonly #place: Place;
+  readonly #site: Site;
 
-  constructor(store: Store, keys: readonly string[], layout: string, place: Place) {
-    this.#place = place;
+  constructor(store: Store, keys: readonly string[], layout: string, site: Site) {
+    this.#site = site;
     this.#store = store;
     this.#keys = keys;
     this.#layout = layout;
@@ -35,7 +35,7 @@ export class DeadLetters<Payload = unknown> {
     try {
       return await this.#list(options);
     } catch (error) {
-      throw this.#place.error("dead.list", error, "no");
+      throw this.#site.error("dead.list", error, "no");
     }
   }
 
@@ -64,7 +64,7 @@ export class DeadLetters<Payload = unknown> {
     try {
       return await this.#redrive(options);
     } catch (error) {
-      throw this.#place.error("dead.redrive", error);
+      throw this.#site.error("dead.redrive", error);
     }
   }
 

@@ -1,7 +1,7 @@
 import { TIMERS, type Timers } from "../base/async/timers.ts";
 import { argumentError, wholeNumber } from "../base/errors.ts";
 import { settingsOf } from "../base/options.ts";
-import { type Place, placeOf } from "../base/place.ts";
+import { type Site, siteOf } from "../base/site.ts";
 import type { Duration } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
 import { register } from "../store/registry/register.ts";
@@ -54,7 +54,7 @@ export class DelayQueue<Payload = unknown> {
   readonly #adders: readonly AddCoalescer[];
   readonly #timers: Timers;
   readonly #manual: ManualClaims<Payload>;
-  readonly #place: Place;
+  readonly #site: Site;
   readonly #ownMessages: OwnMessages;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
@@ -62,21 +62,21 @@ export class DelayQueue<Payload = unknown> {
   /** @internal Tests pass timers that they step. */
   constructor(store: Store, name: string, options?: DelayQueueOptions, timers?: Timers);
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
-    this.#place = placeOf("DelayQueue", store, name);
+    this.#site = siteOf("DelayQueue", store, name);
     this.name = name;
-    const settings = this.#place.checked(undefined, () => settingsOf(QUEUE, options));
+    const settings = this.#site.checked(undefined, () => settingsOf(QUEUE, options));
     const { shards, replicas, dedupeForMs, attempts } = settings;
     this.#message = messageSchema(settings);
     this.#dedupeMs = dedupeForMs;
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
-    const place = { store, name, layout: this.#layout, replicas };
-    this.#agreement = new Agreement(place, shards);
-    this.#adders = this.#keys.map((key) => new AddCoalescer({ ...place, key }, this.#agreement));
+    const target = { store, name, layout: this.#layout, replicas };
+    this.#agreement = new Agreement(target, shards);
+    this.#adders = this.#keys.map((key) => new AddCoalescer({ ...target, key }, this.#agreement));
     this.#timers = timers;
-    this.#ownMessages = new OwnMessages(this.#place);
-    this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
+    this.#ownMessages = new OwnMessages(this.#site);
+    this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#site);
     this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeForMs);
     register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeForMs });
   }
@@ -214,8 +214,8 @@ export class DelayQueue<Payload = unknown> {
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
     const shared = { store: this.#store, keys: this.#keys, layout: this.#layout, ownMessages: this.#ownMessages };
-    const place = { ...shared, dedupeMs: this.#dedupeMs };
-    return new QueueWorker(place, this, handler, options, this.#timers);
+    const target = { ...shared, dedupeMs: this.#dedupeMs };
+    return new QueueWorker(target, this, handler, options, this.#timers);
   }
 
   /**
@@ -249,7 +249,7 @@ export class DelayQueue<Payload = unknown> {
 
   /** Runs `run`; errors are reported as errors of `operation`. `applied`: "no" for an operation that only reads. */
   #at<T>(operation: string, run: () => T | Promise<T>, applied?: "no"): Promise<T> {
-    return this.#place.run(operation, run, applied);
+    return this.#site.run(operation, run, applied);
   }
 
   #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {

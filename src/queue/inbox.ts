@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../base/errors.ts";
-import { placed } from "../base/place.ts";
+import { atSite } from "../base/site.ts";
 import { hexOf } from "./format/hex.ts";
 import { checkOpenInMysql, checkOpenInPostgres, checkOpenInSqlite } from "./open-transaction.ts";
 
@@ -35,7 +35,7 @@ const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
  * rows may be deleted.
  */
 export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: InboxOptions = {}): string {
-  return placed("inboxTable", () => {
+  return atSite("inboxTable", () => {
     if (dialect !== "postgres" && dialect !== "mysql" && dialect !== "sqlite")
       throw argumentError("dialect", dialect, '"postgres", "mysql" or "sqlite"');
     checkKnown(options, ["table"]);

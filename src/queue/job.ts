@@ -1,6 +1,6 @@
 import { OrielError } from "../base/errors.ts";
 import { settingsOf } from "../base/options.ts";
-import { Place } from "../base/place.ts";
+import { Site } from "../base/site.ts";
 import type { Duration } from "../base/time.ts";
 import { type InboxOptions, type InboxTransaction, inboxOnce } from "./inbox.ts";
 import { AGAIN } from "./options.ts";
@@ -79,8 +79,8 @@ export class Job<Payload = unknown> {
     return inboxOnce(transaction, this.#queue, this.id, options);
   }
 
-  get #at(): Place {
-    return new Place("Job", this.id);
+  get #at(): Site {
+    return new Site("Job", this.id);
   }
 
   #call(method: "once" | "again"): void {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Listeners } from "../../src/base/async/listeners.ts";
 import { OrielError } from "../../src/base/errors.ts";
-import { Place } from "../../src/base/place.ts";
+import { Site } from "../../src/base/site.ts";
 import { Breaker, FleetMetrics, memoryStore } from "../../src/entries/index.ts";
 import { until } from "../harness/until.ts";
 
@@ -25,7 +25,7 @@ afterEach(() => {
 
 const turnOfLoop = () => new Promise((resolve) => setTimeout(resolve, 0));
 const made = () =>
-  new Listeners<Events>(new Place("QueueWorker", "mail"), { done: true, error: true }, (error) => ({ error }));
+  new Listeners<Events>(new Site("QueueWorker", "mail"), { done: true, error: true }, (error) => ({ error }));
 
 const wrong = new TypeError("listener");
 // biome-ignore lint/suspicious/noThenProperty: a promise of another library

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { placeOf } from "../../src/counters/counter/counters.ts";
+import { targetOf } from "../../src/counters/counter/counters.ts";
 import type { CounterShape } from "../../src/counters/counter/table.ts";
 import type { DrainBatch } from "../../src/counters/drain/sql/sink.ts";
 import { Counters, DrainService, memoryStore } from "../../src/entries/index.ts";
@@ -52,7 +52,7 @@ it("counters have their lag, and say if shards do not match their table", async 
   expect(await row()).toMatchObject({ state: "1 diverged", isBad: true });
   expect(await row({})).toMatchObject({ state: "", isBad: false });
   const raw = new RespConnection(url);
-  await raw.send([["SET", placeOf(counters).keys[0]!, "no shard"]]);
+  await raw.send([["SET", targetOf(counters).keys[0]!, "no shard"]]);
   raw.close();
   expect(await row({})).toMatchObject({ state: "1 damaged", isBad: true });
   await counters.close().catch(() => {});

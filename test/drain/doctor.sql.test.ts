@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Counters, placeOf } from "../../src/counters/counter/counters.ts";
+import { Counters, targetOf } from "../../src/counters/counter/counters.ts";
 import { CountersDoctor, type RepairOptions } from "../../src/counters/drain/doctor.ts";
 import { DrainService } from "../../src/counters/drain/drain-service.ts";
 import type { Sink } from "../../src/entries/sql.ts";
@@ -58,7 +58,7 @@ async function drained(flow: Counters): Promise<void> {
     expect(await drain(flow).drainOnce()).toMatchObject({ failed: 0, diverged: 0 });
   expect(await flow.read()).toEqual([]);
 }
-const snapshot = () => snapshotOf(raw, placeOf(counters()).keys);
+const snapshot = () => snapshotOf(raw, targetOf(counters()).keys);
 
 test("a flushed store is detected and follows its table again", async () => {
   const flow = counters();
@@ -160,7 +160,7 @@ test("a key that is no shard is set aside with all its bytes, and the other shar
   const flow = counters();
   await add(flow, ids("a"));
   await drain(flow).drainOnce();
-  const [first, second, third] = placeOf(flow).keys as [string, string, string];
+  const [first, second, third] = targetOf(flow).keys as [string, string, string];
   await raw.set(first, "nonsense");
   await raw.hset(second, "@cur", "x\ny");
   await raw.hset(third, "@layout", "1|4|minute|UTC|other");
@@ -180,7 +180,7 @@ test("a key that is no shard is set aside with all its bytes, and the other shar
 test("an inconsistent generation counts by its rows, if requested", async () => {
   const flow = counters();
   await add(flow, ids("a"));
-  for (const key of placeOf(flow).keys) await raw.hincrby(key, "@n:1", 5);
+  for (const key of targetOf(flow).keys) await raw.hincrby(key, "@n:1", 5);
   expect((await drain(flow).drainOnce()).diverged).toBe(SHARDS);
   expect(await doctor().repair({})).toEqual([]);
   expect(await doctor().repair({ mendSums: true })).toHaveLength(SHARDS);

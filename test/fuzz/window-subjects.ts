@@ -1,4 +1,4 @@
-import { placeOf } from "../../src/base/place.ts";
+import { siteOf } from "../../src/base/site.ts";
 import { ChunkSealer } from "../../src/engine/journal/sealed/sealer.ts";
 import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";
 import { seal } from "../../src/engine/journal/sealed/steps/seal.ts";
@@ -62,10 +62,10 @@ function seriesSubject(name: string, options: SeriesOptions, isSealed = false): 
           "record again": () => series.record(2, isEvent ? at() : undefined),
           "stats with maxAge": () => series.stats({ maxAge: 1 }),
           "parts of a chunk": () =>
-            placeOf("Series", store, key).run("stats", () =>
+            siteOf("Series", store, key).run("stats", () =>
               store.run(readParts, `${store.keyOf(key)}:1`, { birth: 1, checksum: 1, parts: [[0, 8]] }),
             ),
-          seal: () => placeOf("Series", store, key).run("seal", () => store.run(seal, store.keyOf(key), sealOf(1))),
+          seal: () => siteOf("Series", store, key).run("seal", () => store.run(seal, store.keyOf(key), sealOf(1))),
           recordAndGet: () => series.recordAndGet(3, at()),
           recordMany: () => series.recordMany([4, 5], at()),
           values: () => series.values(),

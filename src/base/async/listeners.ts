@@ -1,6 +1,6 @@
 import { didYouMean } from "../did-you-mean.ts";
 import { argumentError, OrielError, reasonText } from "../errors.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 import { warn } from "../warn.ts";
 import { inThisContext } from "./context.ts";
 
@@ -16,7 +16,7 @@ type FailureOf<Events> = (error: OrielError) => "error" extends keyof Events ? E
  * the process is warned once for each listener.
  */
 export class Listeners<Events extends object> {
-  readonly #place: Place;
+  readonly #site: Site;
   /** By the name of the event: each listener, and the same in the async context in which it was added. */
   readonly #byName: Map<unknown, Map<Listener<never>, Listener<never>>>;
   readonly #failureOf: FailureOf<Events> | undefined;
@@ -26,8 +26,8 @@ export class Listeners<Events extends object> {
    * `events` lists all events; others are refused. `place` is that of the structure whose `on` this serves. Without
    * `failureOf` the errors of listeners are warnings only.
    */
-  constructor(place: Place, events: Record<keyof Events, true>, failureOf?: FailureOf<Events>) {
-    this.#place = place;
+  constructor(site: Site, events: Record<keyof Events, true>, failureOf?: FailureOf<Events>) {
+    this.#site = site;
     this.#byName = new Map(Object.keys(events).map((name) => [name, new Map()]));
     this.#failureOf = failureOf;
   }
@@ -38,7 +38,7 @@ export class Listeners<Events extends object> {
    */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#byName.get(name);
-    if (!listeners || typeof listener !== "function") throw this.#place.error("on", this.#refusal(name, listener));
+    if (!listeners || typeof listener !== "function") throw this.#site.error("on", this.#refusal(name, listener));
     if (!listeners.has(listener as Listener<never>))
       listeners.set(listener as Listener<never>, inThisContext(listener as Listener<never>));
     return () => void listeners.delete(listener as Listener<never>);
@@ -61,7 +61,7 @@ export class Listeners<Events extends object> {
   /** The error of an `error` listener is not emitted again: it would fail again. */
   #report(name: keyof Events, listener: Listener<never>, cause: unknown): void {
     const text = `the listener of ${JSON.stringify(name)} failed: ${reasonText(cause).slice(0, MAX_REASON)}`;
-    const error = this.#place.error("on", new OrielError("ARGUMENT", text, { cause })) as OrielError;
+    const error = this.#site.error("on", new OrielError("ARGUMENT", text, { cause })) as OrielError;
     if (name !== "error" && this.#failureOf && this.emit("error" as keyof Events, this.#failureOf(error))) return;
     if (this.#warned.has(listener)) return;
     this.#warned.add(listener);

@@ -44,8 +44,8 @@ export function faultyLineOf(text: string): number {
       return false;
     } catch (error) {
       const { message } = error as Error;
-      const place = /position (\d+)/.exec(message)?.[1];
-      return !/end of JSON|Unterminated/.test(message) && (place === undefined || Number(place) < part.length);
+      const position = /position (\d+)/.exec(message)?.[1];
+      return !/end of JSON|Unterminated/.test(message) && (position === undefined || Number(position) < part.length);
     }
   };
   const line = lines.findIndex(isWrong);

@@ -4,8 +4,8 @@ import { afterGathering, gathering } from "../../base/async/gathering.ts";
 import { IDLE_TIMERS, type Timers } from "../../base/async/timers.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
-import { type Place, placeOf as placeIn } from "../../base/place.ts";
 import { isDate } from "../../base/realm.ts";
+import { siteOf as placeIn, type Site } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { type AddOptions, type CountedEvent, countOf } from "./add-options.ts";
@@ -19,7 +19,7 @@ import { failoverTimes } from "./format/constants.ts";
 import { layoutText, shapeKeyOf, shardKeys } from "./format/layout.ts";
 import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
-import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
+import { type CountersQuery, type ReadTarget, readRows, rowsQuery } from "./read.ts";
 import type { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
@@ -29,10 +29,10 @@ const MAX_EVENTS = 65_536;
 const DAY_MS = 86_400_000;
 const decoder = new TextDecoder();
 
-const places = new WeakMap<Counters, ReadPlace>();
+const places = new WeakMap<Counters, ReadTarget>();
 
 /** Returns the store, keys and layout of a counter, for a drain. */
-export function placeOf(counters: Counters): ReadPlace {
+export function targetOf(counters: Counters): ReadTarget {
   return places.get(counters)!;
 }
 
@@ -51,11 +51,11 @@ export function placeOf(counters: Counters): ReadPlace {
 export class Counters<Dimension extends string = string> {
   readonly name: string;
   readonly shape: CounterShape<Dimension>;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #failedToAdd: (error: unknown) => never;
   readonly #finest: BucketName;
   readonly #cells: Cells;
-  readonly #place: ReadPlace;
+  readonly #target: ReadTarget;
   readonly #pending: Pending = { bytes: 0 };
   readonly #producers: readonly Beside<Producer>[];
   readonly #sources: Sources;
@@ -102,7 +102,7 @@ export class Counters<Dimension extends string = string> {
     this.#cells = new Cells(dimensions, shards, endBatches, undefined, first.length);
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, first, addedDimensions);
-    this.#place = {
+    this.#target = {
       store,
       keys,
       shapeKey: shapeKeyOf(store, name),
@@ -110,15 +110,15 @@ export class Counters<Dimension extends string = string> {
       shape: this.shape,
       calendar: this.#at.checked(undefined, () => new Calendar(timeZone)),
     };
-    places.set(this, this.#place);
+    places.set(this, this.#target);
     this.#timers = timers;
-    const { calendar } = this.#place;
+    const { calendar } = this.#target;
     this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });
     const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
-    const agreement = new Agreement(this.#place);
+    const agreement = new Agreement(this.#target);
     const each = {
       store,
-      shaped: this.#place,
+      shaped: this.#target,
       agreement,
       replicas,
       now: store.monotonic,
@@ -127,7 +127,7 @@ export class Counters<Dimension extends string = string> {
       onCounted,
     };
     this.#producers = keys.map((key) => new Beside(() => new Producer({ ...each, key, pending: this.#pending })));
-    this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
+    this.#sources = new Sources(this.#target, agreement, replicas, onCounted);
     const shape = { dimensions: first, buckets, shards };
     register(store, "Counters", name, this, shape, { timeZone, addedDimensions, replicas });
   }
@@ -204,7 +204,7 @@ export class Counters<Dimension extends string = string> {
   read(query: CountersQuery<Dimension> & { bigint: true }): Promise<CounterRow<Dimension, bigint>[]>;
   read(query: CountersQuery<Dimension>): Promise<CounterRow<Dimension, number | bigint>[]>;
   read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension, number | bigint>[]> {
-    const read = async () => readRows(this.#place, rowsQuery(this.shape, query), query);
+    const read = async () => readRows(this.#target, rowsQuery(this.shape, query), query);
     return this.#at.runOuter("read", read, "no");
   }
 
@@ -215,7 +215,7 @@ export class Counters<Dimension extends string = string> {
     if (!(!Number.isNaN(minute) && at >= MIN_START_MS + DAY_MS && at <= MAX_START_MS - DAY_MS))
       throw argumentError("at", when, "a Date or ms since 1970, in the years 1000 to 9999");
     this.#lastMinute = minute;
-    this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
+    this.#lastStart = this.#target.calendar.startOf(this.#finest, minute);
     return this.#lastStart;
   }
 

@@ -35,7 +35,7 @@ export interface CountersQuery<Dimension extends string = string> {
   bigint?: boolean | undefined;
 }
 
-export interface ReadPlace extends Shaped {
+export interface ReadTarget extends Shaped {
   shape: CounterShape;
   calendar: Calendar;
 }
@@ -67,14 +67,14 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
  * that was acknowledged before counts once, even if a drain runs at the same time.
  */
 export async function readRows(
-  place: ReadPlace,
+  target: ReadTarget,
   query: RowsQuery,
   { table, bigint }: Pick<CountersQuery, "table" | "bigint">,
 ): Promise<CounterRow<string, number | bigint>[]> {
-  const { store, keys, shape } = place;
-  const shards = await inItsZone(place, async () => {
-    const reads = keys.map((key) => readShard(store, key, place.layout, "whole"));
-    const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
+  const { store, keys, shape } = target;
+  const shards = await inItsZone(target, async () => {
+    const reads = keys.map((key) => readShard(store, key, target.layout, "whole"));
+    const [shards] = await Promise.all([Promise.all(reads), checkLayout(target)]);
     return shards;
   });
   const inTable = await table?.read(shape, query);
@@ -91,7 +91,7 @@ export async function readRows(
     // The table was read later and may have more. Then the store has acknowledged it by now.
     const hasDrained = async () =>
       isDrained(read, last, nonce) ||
-      isDrained(await readShard(store, keys[shard]!, place.layout, "whole"), last, nonce);
+      isDrained(await readShard(store, keys[shard]!, target.layout, "whole"), last, nonce);
     if (table && (last < acknowledged || !(await hasDrained())))
       throw new OrielError(
         "DIVERGED",
@@ -105,7 +105,7 @@ export async function readRows(
     const unread = damaged.filter(({ field, generation }) => !field.startsWith("!") && generation > last);
     if (unread.length > 0) throw damagedRows(keys[shard]!, unread);
     for (const [generation, rows] of counts)
-      if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
+      if (generation > last) for (const [field, count] of rows) rowOf(target, query, field, count, put);
   }
   const sorted = [...sums.values()].sort(byStartAndValues);
   return bigint
@@ -168,7 +168,7 @@ export function damagedLedger(name: string, { shard, damaged }: LedgerRow): stri
 }
 
 function rowOf(
-  { shape, calendar }: ReadPlace,
+  { shape, calendar }: ReadTarget,
   query: RowsQuery,
   field: string,
   count: bigint,

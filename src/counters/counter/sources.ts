@@ -6,7 +6,7 @@ import { add } from "./steps/add.ts";
 
 const MAX_SOURCES = 1024;
 const OFFSET_DIGITS = 32;
-const PLACE = /^([0-9a-f]{32})?$/;
+const POSITION = /^([0-9a-f]{32})?$/;
 const MAX_OFFSET = 2n ** 128n - 1n;
 
 /** An event of a source, with its shard and field. */
@@ -83,16 +83,16 @@ export class Sources {
       if (left.length === 0) return;
       const after = left.at(-1)!.offset;
       const addition = { layout: this.#shaped.layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
-      const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
+      const { isCounted, position } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
       // An invalid value would be sent back and refused in an endless loop.
-      if (!isCounted && !PLACE.test(place))
+      if (!isCounted && !POSITION.test(position))
         throw corruptError(this.#keys[shard]!, `the stored offset of the source ${source} is not an offset`);
-      reached[shard] = isCounted ? after : place;
+      reached[shard] = isCounted ? after : position;
       if (isCounted) return this.#onCounted?.(addition.rows);
-      if (place < before)
+      if (position < before)
         throw new OrielError(
           "LOST",
-          `the store has lost the counts of the source ${source} after offset ${numberOf(place)}; replay it from there`,
+          `the store has lost the counts of the source ${source} after offset ${numberOf(position)}; replay it from there`,
         );
     }
   }
@@ -128,6 +128,6 @@ function following(offset: unknown, i: number): unknown {
   return typeof offset === "number" ? offset + i : offset;
 }
 
-function numberOf(place: string): string {
-  return place === "" ? "none" : `${BigInt(`0x${place}`)}`;
+function numberOf(position: string): string {
+  return position === "" ? "none" : `${BigInt(`0x${position}`)}`;
 }

@@ -1,10 +1,10 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { Place, placed } from "../../base/place.ts";
+import { atSite, Site } from "../../base/site.ts";
 import { adoptStoredZone } from "../counter/agreement.ts";
-import { Counters, placeOf } from "../counter/counters.ts";
+import { Counters, targetOf } from "../counter/counters.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
-import type { ReadPlace } from "../counter/read.ts";
+import type { ReadTarget } from "../counter/read.ts";
 import { readShard } from "../counter/read-shard.ts";
 import { type Look, look } from "../counter/steps/look.ts";
 import { ledgerText, part } from "../counter/steps/part.ts";
@@ -67,19 +67,19 @@ export interface ShardRepair {
  * changed since it was read.
  */
 export class CountersDoctor {
-  readonly #place: ReadPlace;
+  readonly #target: ReadTarget;
   readonly #sink: Pick<Sink, "ledger">;
-  readonly #at: Place;
+  readonly #at: Site;
 
   constructor(counters: Counters, sink: Pick<Sink, "ledger">) {
-    placed("CountersDoctor", () => {
+    atSite("CountersDoctor", () => {
       if (!(counters instanceof Counters))
         throw argumentError("counters", counters, ofThisCopy("Counters", counters, "Counters"));
       if (typeof sink?.ledger !== "function") throw argumentError("sink", sink, "a sink of oriel/sql");
     });
-    this.#place = placeOf(counters);
+    this.#target = targetOf(counters);
     this.#sink = sink;
-    this.#at = new Place("CountersDoctor", this.#place.shape.name, this.#place.store);
+    this.#at = new Site("CountersDoctor", this.#target.shape.name, this.#target.store);
   }
 
   /** Diagnoses all shards. Writes nothing. */
@@ -101,14 +101,14 @@ export class CountersDoctor {
   }
 
   async #diagnose(): Promise<ShardDiagnosis[]> {
-    await adoptStoredZone(this.#place);
-    const seen = await this.#see(this.#place.keys.map((_, shard) => shard));
-    return seen.map((one) => diagnose(one, this.#place.layout));
+    await adoptStoredZone(this.#target);
+    const seen = await this.#see(this.#target.keys.map((_, shard) => shard));
+    return seen.map((one) => diagnose(one, this.#target.layout));
   }
 
   /** Diagnoses the key that holds the layout of all shards. Writes nothing. */
   layout(): Promise<LayoutDiagnosis> {
-    return this.#at.runOuter("layout", () => diagnoseLayout(this.#place), "no");
+    return this.#at.runOuter("layout", () => diagnoseLayout(this.#target), "no");
   }
 
   /** Repairs shards that do not fit, as far as the options allow. A later failure does not undo finished repairs. */
@@ -116,7 +116,7 @@ export class CountersDoctor {
     try {
       checkKnown(options, ["inDoubt", "acceptMissing", "otherIsGone", "setAside", "mendSums"]);
       const repairs: ShardRepair[] = [];
-      if (options.setAside) await setLayoutAside(this.#place);
+      if (options.setAside) await setLayoutAside(this.#target);
       for (const before of await this.#diagnose()) {
         if (before.verdict !== "fits") repairs.push(await this.#repair(before, options));
         else if (options.mendSums && isSettled(before) && (await this.#mend(before.shard)))
@@ -130,7 +130,7 @@ export class CountersDoctor {
 
   /** Reads shards and their ledger at one instant: the shards are the same before and after the ledger is read. */
   async #see(shards: readonly number[]): Promise<Seen[]> {
-    const { store, keys, shape } = this.#place;
+    const { store, keys, shape } = this.#target;
     const lookAt = (shard: number) => store.run(look, keys[shard]!, null);
     const stable = new Map<number, Seen>();
     for (let left = [...shards], tries = 1; left.length > 0; tries++) {
@@ -160,7 +160,7 @@ export class CountersDoctor {
         if (done === undefined) break;
         dropped += done;
       }
-      after = diagnose((await this.#see([shard]))[0]!, this.#place.layout);
+      after = diagnose((await this.#see([shard]))[0]!, this.#target.layout);
     }
     const isRepaired = after.verdict === "fits";
     return withJsonCounts({ shard, before, after, isRepaired, dropped, ...(aside !== undefined && { aside }) });
@@ -168,14 +168,14 @@ export class CountersDoctor {
 
   /** A damaged row of the ledger must be repaired in SQL, by hand. */
   async #ledgerNote(shard: number): Promise<string | undefined> {
-    return (await this.#sink.ledger(this.#place.shape)).find((row) => row.shard === shard)?.damaged;
+    return (await this.#sink.ledger(this.#target.shape)).find((row) => row.shard === shard)?.damaged;
   }
 
   async #setAside({ key, shard, layout: stored = "" }: ShardDiagnosis): Promise<string | undefined> {
-    const { store, layout: own } = this.#place;
+    const { store, layout: own } = this.#target;
     // The shard is intact. The operator has not passed the added dimensions.
     if (extendsLayout(stored, own)) return undefined;
-    const { type, layout, born } = await store.run(look, this.#place.keys[shard]!, null);
+    const { type, layout, born } = await store.run(look, this.#target.keys[shard]!, null);
     const aside = `${key}:aside:${Date.now()}`;
     const isDone = await store.run(setAside, key, { aside, seen: `${type} ${layout ?? "-"} ${born ?? "-"}` });
     return isDone ? aside : undefined;
@@ -183,7 +183,7 @@ export class CountersDoctor {
 
   /** Returns the number of dropped events, or undefined if the operator must choose an option. */
   async #follow(shard: number, { inDoubt }: RepairOptions): Promise<bigint | undefined> {
-    const { store, keys, layout } = this.#place;
+    const { store, keys, layout } = this.#target;
     const key = keys[shard]!;
     let [{ look: seen, ledger }] = (await this.#see([shard])) as [Seen];
     const isBehind = (ledger?.generation ?? 0) < Number(seen.acknowledged ?? 0) + Number(seen.base ?? 0);
@@ -215,7 +215,7 @@ export class CountersDoctor {
 
   /** Ended generations with a wrong sum. Each has its number in the fields, the stored sum, and the sum of its rows. */
   async #wrongSums(shard: number, seen?: Look): Promise<[number: string, sum: string, rows: string][]> {
-    const { store, keys, layout } = this.#place;
+    const { store, keys, layout } = this.#target;
     const current = Number((seen ?? (await store.run(look, keys[shard]!, null))).current ?? 1);
     const { counts, sums, base } = await readShard(store, keys[shard]!, layout, "whole");
     return [...sums].flatMap(([generation, sum]): [string, string, string][] => {
@@ -226,7 +226,7 @@ export class CountersDoctor {
 
   /** Sets wrong sums of ended generations to the sums of their rows. False if all sums were right. */
   async #mend(shard: number): Promise<boolean> {
-    const { store, keys, layout } = this.#place;
+    const { store, keys, layout } = this.#target;
     const [{ look: seen, ledger }] = (await this.#see([shard])) as [Seen];
     const wrong = (await this.#wrongSums(shard, seen)).flat();
     if (wrong.length === 0) return false;

@@ -1,12 +1,12 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { OrielError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { register } from "../../store/registry/register.ts";
 import { checkLayout } from "../counter/agreement.ts";
-import { Counters, placeOf } from "../counter/counters.ts";
-import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
+import { Counters, targetOf } from "../counter/counters.ts";
+import { damagedLedger, damagedRows, type ReadTarget } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OTHER_TABLE } from "./diagnosis.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
@@ -30,14 +30,14 @@ const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, event
  * `concurrency` transactions at a time, so an unreachable primary does not delay the others.
  */
 export class DrainService {
-  readonly #place: ReadPlace;
+  readonly #target: ReadTarget;
   readonly #sink: Sink;
   readonly #leadership: Leadership;
   readonly #settings: DrainSettings;
   readonly #now: Clock;
   readonly #shards: ShardDrain;
   readonly #listeners: Listeners<DrainEvents>;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #states: ShardStates;
   /** Shards whose counts wait, with the time since when. */
   readonly #waiting = new Map<number, number>();
@@ -49,19 +49,19 @@ export class DrainService {
 
   /** Throws ARGUMENT for a wrong option. Sends nothing yet. */
   constructor(options: DrainOptions) {
-    const counters = options?.counters instanceof Counters ? placeOf(options.counters) : undefined;
-    this.#at = new Place("DrainService", counters?.shape.name, counters?.store);
+    const counters = options?.counters instanceof Counters ? targetOf(options.counters) : undefined;
+    this.#at = new Site("DrainService", counters?.shape.name, counters?.store);
     this.#listeners = new Listeners(this.#at, DRAIN_EVENTS);
     this.#states = new ShardStates(this.#listeners);
     this.#settings = this.#at.checked(undefined, () => settingsOf(DRAIN, options));
-    this.#place = counters!;
+    this.#target = counters!;
     this.#sink = options.sink;
     this.#leadership = new Leadership(this.#settings.lock, (fence) => this.#listeners.emit("superseded", { fence }));
-    this.#now = this.#place.store.monotonic;
+    this.#now = this.#target.store.monotonic;
     const { concurrency, replicas, sqlTimeoutMs } = this.#settings;
     const semaphore = new Semaphore(concurrency);
     this.#shards = new ShardDrain({
-      place: this.#place,
+      target: this.#target,
       sink: options.sink,
       limited: (job) => semaphore.run(job),
       idleMarks: new IdleMarks(this.#now),
@@ -69,13 +69,13 @@ export class DrainService {
       sqlTimeoutMs,
       now: this.#now,
     });
-    const { store, shape } = this.#place;
+    const { store, shape } = this.#target;
     register(store, "DrainService", shape.name, this, {}, { every: this.#settings.everyMs });
   }
 
   /** The name of its counters. */
   get name(): string {
-    return this.#place.shape.name;
+    return this.#target.shape.name;
   }
 
   /** Whether this process drains: it was started, and holds the lock if there is one. */
@@ -91,7 +91,7 @@ export class DrainService {
   /** Creates missing tables and starts to drain. Rejects if the tables cannot be created. */
   async start(): Promise<void> {
     if (this.#timer !== undefined) return;
-    await this.#at.runOuter("start", () => this.#sink.createTables(this.#place.shape));
+    await this.#at.runOuter("start", () => this.#sink.createTables(this.#target.shape));
     this.#timer = setInterval(() => this.#tick(), this.#settings.everyMs);
     this.#tick();
   }
@@ -169,7 +169,7 @@ export class DrainService {
       if (this.#states.isSkipped(shard, row, this.#beganAtMs)) return;
       const task = { shard, fence: this.#leadership.fence ?? row.fence, ledger: row, signal };
       try {
-        if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#place.shape.name, row));
+        if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#target.shape.name, row));
         const drained = await this.#shards.run(task);
         if (drained.status === "superseded") supersededBy = drained.fence;
         else if (drained.status === "diverged") this.#leave(shard, drained.state, drained.reason, row);
@@ -181,7 +181,7 @@ export class DrainService {
         this.#failed(report, shard, late.aborted ? timedOut(cycleTimeoutMs, error) : error);
       }
     };
-    await Promise.all(this.#place.keys.map((_, shard) => drainShard(shard)));
+    await Promise.all(this.#target.keys.map((_, shard) => drainShard(shard)));
     await this.#checkIdle(idle, signal);
     if (supersededBy !== undefined) {
       this.#listeners.emit("superseded", { fence: supersededBy });
@@ -202,7 +202,7 @@ export class DrainService {
    */
   async #checkLayout(signal: AbortSignal): Promise<void> {
     try {
-      await checkLayout(this.#place, signal);
+      await checkLayout(this.#target, signal);
     } catch (error) {
       if (error instanceof OrielError && error.code === "MISMATCH") throw error;
     }
@@ -210,7 +210,7 @@ export class DrainService {
 
   async #ledger(signal: AbortSignal): Promise<Map<number, LedgerRow>> {
     const timeoutMs = this.#settings.cycleTimeoutMs;
-    const rows = await this.#sink.ledger(this.#place.shape, { timeoutMs, signal });
+    const rows = await this.#sink.ledger(this.#target.shape, { timeoutMs, signal });
     return new Map(rows.map((row) => [row.shard, row]));
   }
 
@@ -242,7 +242,7 @@ export class DrainService {
     report.events += events;
     this.#listeners.emit("shard", withJsonCounts({ shard, generation, rows, events, sqlMs }));
     if (damaged.length === 0) return;
-    const error = this.#at.error("drain", damagedRows(this.#place.keys[shard]!, damaged));
+    const error = this.#at.error("drain", damagedRows(this.#target.keys[shard]!, damaged));
     this.#listeners.emit("error", { shards: [shard], shard, error, runbook: DAMAGED_PAGE });
   }
 

@@ -1,6 +1,6 @@
 import { adoptStoredZone } from "../counter/agreement.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
-import type { ReadPlace } from "../counter/read.ts";
+import type { ReadTarget } from "../counter/read.ts";
 import { look } from "../counter/steps/look.ts";
 import { setAside } from "../counter/steps/set-aside.ts";
 import { otherLayout } from "./diagnosis.ts";
@@ -15,9 +15,9 @@ export interface LayoutDiagnosis {
   note: string;
 }
 
-export async function diagnoseLayout(place: ReadPlace): Promise<LayoutDiagnosis> {
-  await adoptStoredZone(place);
-  const { store, shapeKey: key, layout } = place;
+export async function diagnoseLayout(target: ReadTarget): Promise<LayoutDiagnosis> {
+  await adoptStoredZone(target);
+  const { store, shapeKey: key, layout } = target;
   const { type, layout: own } = await store.run(look, key, null);
   const found = { key, layout: own };
   if (type !== "none" && (type !== "hash" || own === undefined))
@@ -27,10 +27,10 @@ export async function diagnoseLayout(place: ReadPlace): Promise<LayoutDiagnosis>
 }
 
 /** Renames a key that holds another layout or cannot be read. A key with a newer layout is intact and stays. */
-export async function setLayoutAside(place: ReadPlace): Promise<void> {
-  const { key, verdict, layout = "" } = await diagnoseLayout(place);
-  if (verdict === "fits" || extendsLayout(layout, place.layout)) return;
-  const { type, layout: stored, born } = await place.store.run(look, key, null);
+export async function setLayoutAside(target: ReadTarget): Promise<void> {
+  const { key, verdict, layout = "" } = await diagnoseLayout(target);
+  if (verdict === "fits" || extendsLayout(layout, target.layout)) return;
+  const { type, layout: stored, born } = await target.store.run(look, key, null);
   const seen = `${type} ${stored ?? "-"} ${born ?? "-"}`;
-  await place.store.run(setAside, key, { aside: `${key}:aside:${Date.now()}`, seen });
+  await target.store.run(setAside, key, { aside: `${key}:aside:${Date.now()}`, seen });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/time.ts";
 import { readField, valuesText } from "../counter/format/field.ts";
-import type { ReadPlace } from "../counter/read.ts";
+import type { ReadTarget } from "../counter/read.ts";
 import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
 import { acknowledge } from "../counter/steps/acknowledge.ts";
 import { type Frozen, freeze } from "../counter/steps/freeze.ts";
@@ -17,7 +17,7 @@ const READS = 3;
 const SWEPT_AT_A_TIME = 1000;
 
 export interface ShardDrainOptions {
-  place: ReadPlace;
+  target: ReadTarget;
   sink: Sink;
   /** Limits the number of concurrent transactions. */
   limited<Output>(job: () => Promise<Output>): Promise<Output>;
@@ -92,7 +92,7 @@ export class ShardDrain {
   }
 
   async #drain(task: ShardTask, own: string): Promise<DrainResult> {
-    const { place, sink, limited, now, sqlTimeoutMs } = this.#options;
+    const { target, sink, limited, now, sqlTimeoutMs } = this.#options;
     const { shard, fence, signal } = task;
     const { acknowledged, generation } = await this.#freeze(shard, own, signal);
     if (task.ledger.generation > acknowledged + (generation ? 1 : 0))
@@ -115,14 +115,14 @@ export class ShardDrain {
       return { status: "diverged", state: "sum", reason: `generation ${number} adds up to ${events}, not ${sum}` };
     if (this.#options.replicas > 0 && !(await this.#isStill(shard, generation, signal))) return { status: "stale" };
 
-    const rows = rollUp(place, counts);
+    const rows = rollUp(target, counts);
     const batch = { shard, generation: number, nonce, fence, events, rows };
     const startMs = now();
-    const applied = await limited(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
+    const applied = await limited(() => sink.apply(target.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
     if (applied.status === "superseded") return applied;
     if (applied.status === "behind") return this.#behind(task, number, applied);
     const sqlMs = now() - startMs;
-    const { store, keys, layout } = place;
+    const { store, keys, layout } = target;
     if (!(await store.run(acknowledge, keys[shard]!, { layout, generation: number, nonce }, { signal })))
       return this.#storeBehind(
         task,
@@ -134,7 +134,7 @@ export class ShardDrain {
   }
 
   #freeze(shard: number, nonce: string, signal: AbortSignal, replicas = 0): Promise<Frozen> {
-    const { store, keys, layout } = this.#options.place;
+    const { store, keys, layout } = this.#options.target;
     return store.run(freeze, keys[shard]!, { layout, nonce }, replicas > 0 ? { signal, replicas } : { signal });
   }
 
@@ -143,7 +143,7 @@ export class ShardDrain {
    * read.
    */
   async #read(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
-    const { store, keys, layout } = this.#options.place;
+    const { store, keys, layout } = this.#options.target;
     for (let left = READS; ; left--) {
       const read = await readShard(store, keys[shard]!, layout, left > 1 ? "pages" : "whole", signal);
       const isAll =
@@ -164,7 +164,7 @@ export class ShardDrain {
    */
   async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<DrainResult> {
     if (ledger.generation >= number) {
-      const { store, keys, layout } = this.#options.place;
+      const { store, keys, layout } = this.#options.target;
       const { acknowledged, base } = await store.run(
         page,
         keys[task.shard]!,
@@ -184,7 +184,7 @@ export class ShardDrain {
 
   /** Begins a new generation, so that later counts are apart from those that the table may have. */
   async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<DrainResult> {
-    const { store, keys, layout } = this.#options.place;
+    const { store, keys, layout } = this.#options.target;
     if (isFedByOther(await store.run(look, keys[shard]!, null, { signal }), ledger))
       return { status: "diverged", state: "other-counter", reason: OTHER_COUNTER };
     await store.run(part, keys[shard]!, { layout, ledger: ledgerText(ledger) }, { signal });
@@ -192,8 +192,8 @@ export class ShardDrain {
   }
 
   async #sweep(shard: number, read: ShardCounts, generation: number, signal: AbortSignal): Promise<void> {
-    const { place, idleMarks } = this.#options;
-    const { store, keys, layout } = place;
+    const { target, idleMarks } = this.#options;
+    const { store, keys, layout } = target;
     const fields = [...read.leftovers];
     for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation - read.base}|${row}`);
     const fieldsAndMarks = fields.flatMap((field) => [field, ""]);
@@ -217,7 +217,7 @@ function total(counts: ReadonlyMap<string, bigint> | undefined): bigint {
 const MINUTE_MS = 60_000;
 
 /** Computes the rows of all buckets from the counts of the finest one. The rows of each bucket have the same total. */
-function rollUp({ shape, calendar }: ReadPlace, counts: ReadonlyMap<string, bigint>): DrainRow[] {
+function rollUp({ shape, calendar }: ReadTarget, counts: ReadonlyMap<string, bigint>): DrainRow[] {
   const rows = new Map<string, { row: Omit<DrainRow, "count">; count: bigint }>();
   for (const [field, count] of counts) {
     const { startMinute, values } = readField(field, shape.dimensions.length);

@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { oneOf } from "../../base/options.ts";
 import { warnOfFractions } from "../../base/percent.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import type { Closed } from "../../base/time.ts";
 import { activeKernel } from "./choose.ts";
 import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
@@ -180,7 +180,7 @@ function named<Call extends (...args: never[]) => unknown>(operation: string, ca
     try {
       return call(...args);
     } catch (error) {
-      throw new Place("kernel").outer(operation, error);
+      throw new Site("kernel").outer(operation, error);
     }
   };
   return wrapped as Call;

@@ -1,5 +1,5 @@
 import { OrielError, show } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Kernel, KernelName, RunKernel } from "./contract.ts";
 import { selfTest, testRuns } from "./self-test.ts";
 
@@ -65,7 +65,7 @@ export function runKernel(): RunKernel {
 
 /** Sets the active kernel; null: the next use chooses again. If it fails, throws KERNEL and changes nothing. */
 export function forceKernel(name: KernelName | null): void {
-  chosen = placed("forceKernel", () => (name === null ? null : create(candidates, name, selfTest)));
+  chosen = atSite("forceKernel", () => (name === null ? null : create(candidates, name, selfTest)));
 }
 
 type Candidates<K extends RunKernel> = ReadonlyMap<KernelName, KernelCandidate<K>>;

@@ -1,5 +1,5 @@
 import { argumentError, OrielError, show } from "../../base/errors.ts";
-import { Place, placed } from "../../base/place.ts";
+import { atSite, Site } from "../../base/site.ts";
 import { useKernel } from "./choose.ts";
 import type { KernelName } from "./contract.ts";
 import { wasmKernel } from "./wasm/wasm.ts";
@@ -24,7 +24,7 @@ declare const fetch: (url: string | URL) => Promise<FetchResponse>;
  * Cost: about 100 us for bytes.
  */
 export function initSync(source: KernelSource): KernelName {
-  return placed("initSync", () => start(source));
+  return atSite("initSync", () => start(source));
 }
 
 function start(source: KernelSource): KernelName {
@@ -52,7 +52,7 @@ function start(source: KernelSource): KernelName {
  * asynchronously. Also rejects with KERNEL if a URL cannot be fetched or the response status is not 2xx.
  */
 export function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
-  return new Place("init").run(undefined, () => startFrom(source));
+  return new Site("init").run(undefined, () => startFrom(source));
 }
 
 async function startFrom(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {

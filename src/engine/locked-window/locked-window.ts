@@ -2,8 +2,8 @@ import { Coalescer } from "../../base/async/coalescer.ts";
 import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import { inMicrotask } from "../../base/async/gathering.ts";
 import { OrielError } from "../../base/errors.ts";
-import { type Place, placeOf } from "../../base/place.ts";
 import { randomU32 } from "../../base/random.ts";
+import { type Site, siteOf } from "../../base/site.ts";
 import type { AnyLock } from "../../holds/lock/any-lock.ts";
 import { Lock } from "../../holds/lock/lock.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
@@ -38,7 +38,7 @@ const EVENT_BYTES = 12;
  * overwrite newer data.
  */
 export class LockedWindow<S extends Statistics = Record<never, never>> {
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #failedToAdd: (error: unknown) => never;
   readonly #store: Store;
   readonly #key: string;
@@ -54,7 +54,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
 
   /** Throws ARGUMENT for an invalid name or option. Sends no request. */
   constructor(store: Store, name: string, options: LockedWindowOptions<S>) {
-    this.#at = placeOf("LockedWindow", store, name);
+    this.#at = siteOf("LockedWindow", store, name);
     // Errors of the lock name this call as well.
     this.#failedToAdd = (error) => {
       throw this.#at.outer("addAndGetStats", error);

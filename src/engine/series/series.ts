@@ -4,7 +4,7 @@ import { endsWithRequest } from "../../base/async/of-request.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkUnaborted, type OrielError, signalOf } from "../../base/errors.ts";
-import { Place, placeOf } from "../../base/place.ts";
+import { Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { tap } from "../../store/registry/structures.ts";
@@ -51,7 +51,7 @@ export class Series {
    */
   declare readonly [tap]: (listener: (values: ArrayLike<number>) => void) => void;
   readonly #store: Store;
-  readonly #place: Place;
+  readonly #site: Site;
   readonly #settings: SeriesSettings;
   readonly #loops: Beside<CommitLoop>;
   readonly #queries: QueryCache;
@@ -60,28 +60,28 @@ export class Series {
   readonly #failedRecordAndGet: (error: unknown) => never;
 
   constructor(store: Store, name: string, options: SeriesOptions = {}) {
-    this.#place = placeOf("Series", store, name);
+    this.#site = siteOf("Series", store, name);
     this.name = name;
     this.#store = store;
-    this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
+    this.#settings = this.#site.checked(undefined, () => seriesSettings(options));
     this.retentionMs = this.#settings.retentionMs;
     const time = new ServerTime(store.monotonic);
-    this.#loops = new Beside(() => new CommitLoop(store, name, this.#settings, time, this.#place));
+    this.#loops = new Beside(() => new CommitLoop(store, name, this.#settings, time, this.#site));
     this.#queries = new QueryCache(this.retentionMs, "at");
     this.#recordQueries = new QueryCache(this.retentionMs, "now");
     this.#shared = this.#sharedAnswers();
-    this.#failedRecordAndGet = this.#place.thrower("recordAndGet");
+    this.#failedRecordAndGet = this.#site.thrower("recordAndGet");
     this[tap] = (listener) => void this.#settings.written.add(listener);
     register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
   }
 
   /** Records one event. All events recorded during a round trip share the next one. */
   record(value: number, options?: RecordOptions): Promise<Recorded> {
-    if (options) return this.#place.run("record", () => this.#recordWith(value, options));
+    if (options) return this.#site.run("record", () => this.#recordWith(value, options));
     try {
       return this.#loops.free.put(value).written;
     } catch (error) {
-      return Promise.reject(this.#place.error("record", error));
+      return Promise.reject(this.#site.error("record", error));
     }
   }
 
@@ -108,7 +108,7 @@ export class Series {
 
   /** Records events in order. A large call is split; its error says how many were written. Cost: 4 or 8 bytes per event. */
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
-    return this.#place.run("recordMany", () => {
+    return this.#site.run("recordMany", () => {
       checkRecordOptions(options);
       return abortable(this.#loops.free.putMany(values, options.at), options.signal);
     });
@@ -132,7 +132,7 @@ export class Series {
    * not compute. Sends nothing. Throws ARGUMENT and, if the series is closed, UNAVAILABLE.
    */
   explain(options: StatsOptions = {}): QueryPlanReport {
-    return this.#place.checked("explain", () => this.#askable().online.explain(statsQuery(options, this.retentionMs)));
+    return this.#site.checked("explain", () => this.#askable().online.explain(statsQuery(options, this.retentionMs)));
   }
 
   #stats(options: StatsOptions): Promise<WindowStats> {
@@ -168,13 +168,13 @@ export class Series {
   ): Promise<WindowStats<P[number]>> {
     try {
       if (options?.at !== undefined || options?.signal !== undefined)
-        return this.#place.run("recordAndGet", () => this.#recordAndGetWith(value, options));
+        return this.#site.run("recordAndGet", () => this.#recordAndGetWith(value, options));
       const query = this.#recordQueries.of(options);
       const loop = this.#askable();
       loop.put(value);
       return loop.exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
     } catch (error) {
-      return Promise.reject(this.#place.error("recordAndGet", error));
+      return Promise.reject(this.#site.error("recordAndGet", error));
     }
   }
 
@@ -231,7 +231,7 @@ export class Series {
    * Other processes may read an answer from before for as long as their `maxAge` allows.
    */
   delete(): Promise<void> {
-    return this.#place.run("delete", () => {
+    return this.#site.run("delete", () => {
       const loop = this.#loops.free;
       loop.checkOpen();
       return loop.delete().finally(() => this.#shared.forget());
@@ -255,7 +255,7 @@ export class Series {
     series: readonly Series[],
     options: StatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
-    return new Place("Series").run(
+    return new Site("Series").run(
       "stats",
       async () => {
         if (!Array.isArray(series) || series.length === 0 || !series.every(isSeries))
@@ -281,11 +281,11 @@ export class Series {
 
   /** A query changes nothing, even if its answer is lost. */
   #asked<T>(operation: string, query: () => Promise<T>): Promise<T> {
-    return this.#place.run(operation, query, "no");
+    return this.#site.run(operation, query, "no");
   }
 
   readonly #unobserved = (error: unknown, count: number): void => {
-    this.#store.report?.({ error: this.#place.outer("observe", error) as OrielError, count });
+    this.#store.report?.({ error: this.#site.outer("observe", error) as OrielError, count });
   };
 }
 

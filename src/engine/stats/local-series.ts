@@ -1,7 +1,7 @@
 import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { Place } from "../../base/place.ts";
 import { isDate } from "../../base/realm.ts";
+import { Site } from "../../base/site.ts";
 import { type Clock, instantMs } from "../../base/time.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
@@ -34,7 +34,7 @@ const MAX_EARLY_MS = 60_000;
 /** A new segment starts this often, so that an expired segment can be dropped whole. */
 const CHUNKS_PER_RETENTION = 64;
 const SHORTEST_CHUNK_MS = 1000;
-const AT = new Place("LocalSeries");
+const AT = new Site("LocalSeries");
 const NO_OPTIONS: LocalPercentileOptions = {};
 
 /**

@@ -1,5 +1,10 @@
 // Exported by the entry of each structure: errors, durations, and the stores that every runtime has.
-export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../../base/errors.ts";
+export {
+  type ErrorSite as ErrorPlace,
+  OrielError,
+  type OrielErrorCode,
+  type OrielErrorOptions,
+} from "../../base/errors.ts";
 export { type Clock, type Closed, type Duration, parseDuration } from "../../base/time.ts";
 export type {
   Argument,

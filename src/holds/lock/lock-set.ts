@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import type { Duration } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { type HeldLock, looking, stopWatchdog } from "../held.ts";
@@ -18,7 +18,7 @@ export interface SetMember {
 export class LockSet {
   /** In the order given. */
   readonly names: readonly string[];
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #members: readonly SetMember[];
   readonly #calls: LockCalls<HeldLocks>;
 
@@ -29,7 +29,7 @@ export class LockSet {
     // Errors name the server if all locks are on the same.
     const [{ store }] = members as [SetMember];
     const isOnOne = members.every((member) => member.store === store);
-    this.#at = new Place("Lock", this.names.join(", "), isOnOne ? store : undefined);
+    this.#at = new Site("Lock", this.names.join(", "), isOnOne ? store : undefined);
     this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
   }
 
@@ -86,10 +86,10 @@ export class HeldLocks {
   readonly fences: readonly number[];
   readonly #held: readonly HeldLock[];
   readonly #leaseMs: number;
-  readonly #at: Place;
+  readonly #at: Site;
   #abort: AbortController | undefined;
 
-  constructor(held: readonly HeldLock[], leaseMs: number, at: Place) {
+  constructor(held: readonly HeldLock[], leaseMs: number, at: Site) {
     this.fences = held.map(({ fence }) => fence);
     this.#held = held;
     this.#leaseMs = leaseMs;

@@ -1,7 +1,7 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { type Place, placed, placeOf } from "../../base/place.ts";
+import { atSite, type Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { HeldLock } from "../held.ts";
@@ -33,7 +33,7 @@ import { type LockState, lockKeyOf, readState } from "./lock-state.ts";
  */
 export class Lock {
   readonly name: string;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #store: Store;
   readonly #key: string;
   readonly #replicas: number;
@@ -41,7 +41,7 @@ export class Lock {
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
-    this.#at = placeOf("Lock", store, name);
+    this.#at = siteOf("Lock", store, name);
     this.name = name;
     this.#store = store;
     this.#key = lockKeyOf(store, name);
@@ -60,7 +60,7 @@ export class Lock {
    * await Lock.all([from, to]).withLock(({ fences, signal }) => transfer(amount, { fences, signal }));
    */
   static all(locks: readonly Lock[], options: Pick<LockOptions, "watchdogLease"> = {}): LockSet {
-    return placed("Lock.all", () => {
+    return atSite("Lock.all", () => {
       if (!Array.isArray(locks) || !locks.every(isLock))
         throw argumentError("locks", locks, ofThisCopy("an array of locks", locks, "Lock"));
       if (locks.length === 0) throw argumentError("locks", locks, "an array of at least one lock");

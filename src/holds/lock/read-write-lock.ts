@@ -1,5 +1,5 @@
 import { settingsOf } from "../../base/options.ts";
-import { placeOf } from "../../base/place.ts";
+import { siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { HeldLock } from "../held.ts";
@@ -33,7 +33,7 @@ export class ReadWriteLock {
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
-    const at = placeOf("ReadWriteLock", store, name);
+    const at = siteOf("ReadWriteLock", store, name);
     const { watchdogLeaseMs, replicas } = at.checked(undefined, () => settingsOf(LOCK, options));
     this.name = name;
     const key = readWriteKeyOf(store, name);

@@ -1,6 +1,6 @@
 import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
 import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
-import { type Place, placeOf } from "../../base/place.ts";
+import { type Site, siteOf } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
@@ -60,13 +60,13 @@ const PERMIT = {
 /** The calls of a semaphore, around its own way to get a hold. */
 export class PermitCalls {
   readonly limit: number;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #watchdogLeaseMs: number;
   readonly #hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>;
 
   /** `hold` gets the name of the hold in messages. */
   constructor(
-    at: Place,
+    at: Site,
     { limit, watchdogLeaseMs }: SettingsOf<typeof QUORUM_SEMAPHORE>,
     hold: (permits: number, request: HoldRequest, what: string) => Promise<Permit | null>,
   ) {
@@ -84,7 +84,7 @@ export class PermitCalls {
     instance: object,
     options: SemaphoreOptions,
   ): PermitCalls {
-    const at = placeOf(structure, store, name);
+    const at = siteOf(structure, store, name);
     const settings = at.checked(undefined, () => settingsOf(SEMAPHORE, options));
     const { limit, replicas } = settings;
     register(store, structure, name, instance, { limit });

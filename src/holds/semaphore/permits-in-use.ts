@@ -1,4 +1,4 @@
-import { placeOf } from "../../base/place.ts";
+import { siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { look } from "../steps/steps.ts";
 
@@ -26,7 +26,7 @@ export function permitsInUse(store: Store, name: string): Promise<PermitsInUse> 
       .map(({ permits, endMs }) => ({ permits, leftMs: endMs - state.nowMs }));
     return { count: held.reduce((sum, { permits }) => sum + permits, 0), holds: first(held) };
   };
-  return placeOf("Semaphore", store, name).run("permits", read, "no");
+  return siteOf("Semaphore", store, name).run("permits", read, "no");
 }
 
 /** The holds that end first. */

@@ -3,7 +3,7 @@ import { settingsOf } from "../../base/options.ts";
 import type { HeldLock } from "../held.ts";
 import { LockCalls } from "../lock-calls.ts";
 import { type LockOptions, type TryLockOptions, WATCHDOG } from "../lock-options.ts";
-import { placeOfClients, Quorum, type QuorumClient } from "./quorum.ts";
+import { Quorum, type QuorumClient, siteOfClients } from "./quorum.ts";
 
 /**
  * A lock that the majority of several independent servers grants: redis-semaphore's `RedlockMutex` with the calls of a `Lock`. It
@@ -35,7 +35,7 @@ export class QuorumLock {
    * await lock.withLock(({ signal }) => report({ signal }));
    */
   constructor(clients: readonly QuorumClient[], name: string, options: Pick<LockOptions, "watchdogLease"> = {}) {
-    const at = placeOfClients("QuorumLock", clients, name);
+    const at = siteOfClients("QuorumLock", clients, name);
     this.name = name;
     const { watchdogLeaseMs } = at.checked(undefined, () => settingsOf(WATCHDOG, options));
     const quorum = new Quorum(clients, at);

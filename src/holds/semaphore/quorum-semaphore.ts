@@ -8,7 +8,7 @@ import {
   QUORUM_SEMAPHORE,
   type SemaphoreOptions,
 } from "./permit-calls.ts";
-import { type Library, placeOfClients, Quorum, type QuorumClient } from "./quorum.ts";
+import { type Library, Quorum, type QuorumClient, siteOfClients } from "./quorum.ts";
 
 /**
  * At most `limit` permits at a time, granted by the majority of several independent servers: redis-semaphore's
@@ -30,7 +30,7 @@ export class QuorumSemaphore {
    * await exports.withPermits(2, ({ signal }) => render({ signal }));
    */
   constructor(clients: readonly QuorumClient[], name: string, options: Omit<SemaphoreOptions, "replicas">) {
-    const at = placeOfClients("QuorumSemaphore", clients, name);
+    const at = siteOfClients("QuorumSemaphore", clients, name);
     const settings = at.checked(undefined, () => settingsOf(QUORUM_SEMAPHORE, options));
     const { limit } = settings;
     this.name = name;

@@ -4,7 +4,7 @@ import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import { leaseClock } from "../../base/async/lease-clock.ts";
 import { within } from "../../base/async/within.ts";
 import { argumentError, OrielError } from "../../base/errors.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import { warn } from "../../base/warn.ts";
 import { defaults } from "../../store/delivery/script-store.ts";
 import { reasonOf } from "../../store/health/reason.ts";
@@ -34,9 +34,9 @@ const now = leaseClock();
 const warnedAtMs = new WeakMap<QuorumClient, number>();
 
 /** The place of a structure on several servers. Throws ARGUMENT for wrong clients or a wrong name. */
-export function placeOfClients(structure: string, clients: readonly QuorumClient[], name: string): Place {
-  const place = new Place(structure, name);
-  return place.checked(undefined, () => {
+export function siteOfClients(structure: string, clients: readonly QuorumClient[], name: string): Site {
+  const site = new Site(structure, name);
+  return site.checked(undefined, () => {
     const isClient = (each: QuorumClient | undefined) => typeof each?.evalsha === "function";
     if (!Array.isArray(clients) || clients.length < 2 || !clients.every(isClient))
       throw argumentError("clients", clients, "an array of at least 2 clients of ioredis, each of another server");
@@ -44,7 +44,7 @@ export function placeOfClients(structure: string, clients: readonly QuorumClient
       throw argumentError("clients", clients, "clients of different servers; one is there twice");
     if (name === "") throw argumentError("name", name, "a string that is not empty");
     keyOf("", name);
-    return place;
+    return site;
   });
 }
 
@@ -141,12 +141,12 @@ class Ballot {
 /** The callers of this process that want one lock or semaphore of several servers. They try one after another, in order of arrival. */
 export class Quorum {
   readonly #clients: readonly QuorumClient[];
-  readonly #at: Place;
+  readonly #at: Site;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #released: Deferred<void> = deferred();
 
-  constructor(clients: readonly QuorumClient[], at: Place) {
+  constructor(clients: readonly QuorumClient[], at: Site) {
     this.#clients = [...clients];
     this.#at = at;
   }

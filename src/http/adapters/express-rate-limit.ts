@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { argumentErrorOf, placed } from "../../base/place.ts";
+import { argumentErrorOf, atSite } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Decision } from "../../limits/limiter/decision.ts";
 import { clientId, NO_ADDRESS, warnOnce } from "../client-id.ts";
@@ -60,7 +60,7 @@ export function expressRateLimitStore(
   limiter: CountingTaker | ((windowMs: number) => CountingTaker),
   options: ExpressRateLimitStoreOptions = {},
 ): ExpressRateLimitStore {
-  return placed("expressRateLimitStore", () => {
+  return atSite("expressRateLimitStore", () => {
     checkKnown(options, ["prefix", "clock"]);
     const { prefix = "", clock = Date.now } = options;
     if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");

@@ -1,4 +1,4 @@
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Decision } from "../../limits/limiter/decision.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import { problemOf } from "../problem.ts";
@@ -38,7 +38,7 @@ export function expressLimiter<
   limiter: Taker,
   options: ExpressLimiterOptions<Request, Response> = {},
 ): (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void> {
-  return placed("expressLimiter", () => {
+  return atSite("expressLimiter", () => {
     const addressOf = (request: Request) => request.ip ?? request.socket?.remoteAddress;
     const admit = admission("expressLimiter", limiter, options, addressOf, (request) => request);
     const { onDenied = answer } = options;

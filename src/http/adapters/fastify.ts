@@ -1,4 +1,4 @@
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Decision } from "../../limits/limiter/decision.ts";
 import { admission, type LimiterOptions, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
@@ -45,7 +45,7 @@ export function fastifyLimiter<
   limiter: Taker,
   options: FastifyLimiterOptions<Request, Reply> = {},
 ): (request: NoInfer<Request>, reply: NoInfer<Reply>) => Promise<unknown> {
-  return placed("fastifyLimiter", () => {
+  return atSite("fastifyLimiter", () => {
     const addressOf = (request: Request) => request.ip;
     const admit = admission("fastifyLimiter", limiter, options, addressOf, (request) => request);
     const { onDenied = answer } = options;

@@ -1,5 +1,5 @@
 import { argumentError } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Decision } from "../../limits/limiter/decision.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
@@ -23,7 +23,7 @@ export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
   handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
   options: FetchLimiterOptions<Incoming>,
 ): (request: Incoming, ...rest: Rest) => Promise<Response> {
-  return placed("fetchLimiter", () => {
+  return atSite("fetchLimiter", () => {
     if (typeof handler !== "function") throw argumentError("handler", handler, "a function of a Request");
     if (typeof options?.key !== "function") throw argumentError("key", options?.key, "a function of the Request");
     const admit = admission<Incoming>(

@@ -1,4 +1,4 @@
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Decision } from "../../limits/limiter/decision.ts";
 import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
@@ -39,7 +39,7 @@ export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
   options: HonoLimiterOptions<Context> = {},
 ): (context: NoInfer<Context>, next: () => Promise<void>) => Promise<Response | undefined> {
-  return placed("honoLimiter", () => {
+  return atSite("honoLimiter", () => {
     const admit = admission("honoLimiter", limiter, options, addressOf, (context) => context.req.raw);
     const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
     return async (context, next) => {

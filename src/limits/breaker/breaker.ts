@@ -2,7 +2,7 @@ import { leaseClock } from "../../base/async/lease-clock.ts";
 import { Listeners } from "../../base/async/listeners.ts";
 import { argumentError, OrielError, signalOf } from "../../base/errors.ts";
 import { fn, type Schema, settingsOf } from "../../base/options.ts";
-import { checkStore, Place, placeOf } from "../../base/place.ts";
+import { checkStore, Site, siteOf } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { COMMAND } from "../../generated/layouts/breaker.ts";
 import type { Store } from "../../store/contract.ts";
@@ -57,7 +57,7 @@ export class Breaker {
   /** `#countedCalls`, or `UNCOUNTED_CALLS` while the breaker is disabled. */
   #calls: Calls;
   readonly #settings: BreakerSettings;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #listeners: Listeners<BreakerEvents>;
   readonly #openingListeners: ((opening: object) => void)[] = [];
   /** The errors of this breaker's `timeout`. */
@@ -69,17 +69,17 @@ export class Breaker {
   /** Throws ARGUMENT for an invalid store or option. Sends nothing yet. */
   constructor(store: Store | "local", options: BreakerOptions) {
     const { name = store === "local" ? "local" : undefined } = options ?? {};
-    this.#settings = new Place("Breaker", name).checked(undefined, () => {
+    this.#settings = new Site("Breaker", name).checked(undefined, () => {
       if (store !== "local") checkStore(store, ', or "local"');
       return breakerSettings(options);
     });
     const { rule, slowCallMs, flushMs } = this.#settings;
-    this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
+    this.#at = store === "local" ? new Site("Breaker", name) : siteOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS, (error) => ({ error }));
     this.name = name as string;
     this[tap] = (listener) => void this.#openingListeners.push(listener);
     const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
-    const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
+    const site = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => {
       if (this.#decides && store !== "local")
         store.goesOnWithout?.(`${this.#at.name} decides by the calls of this process alone`, error);
@@ -87,11 +87,11 @@ export class Breaker {
     };
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
-      this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, place });
+      this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, site });
     } else {
       const key = circuitKeyOf(store, this.name, rule.spanMs);
       this.#monotonic = options.monotonic ?? store.leaseClock;
-      this.#gate = new SharedGate({ store, key, rule, flushMs, place, monotonic: this.#monotonic, onState, onError });
+      this.#gate = new SharedGate({ store, key, rule, flushMs, site, monotonic: this.#monotonic, onState, onError });
     }
     const failure = options.failureRatio !== undefined || options.failures !== undefined;
     this.#countedCalls = new Calls(this.#gate, slowCallMs, failure);
@@ -194,9 +194,9 @@ export class Breaker {
       options,
     );
     // Without the server's address: the store has no part in this failure.
-    const placed = new Place("Breaker", this.name).error("run", error) as OrielError;
-    this.#timeouts.add(placed);
-    return placed;
+    const late = new Site("Breaker", this.name).error("run", error) as OrielError;
+    this.#timeouts.add(late);
+    return late;
   };
 
   /** Lets a call begin, or rejects it. */

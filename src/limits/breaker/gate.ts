@@ -1,4 +1,4 @@
-import { type ErrorPlace, OrielError } from "../../base/errors.ts";
+import { type ErrorSite, OrielError } from "../../base/errors.ts";
 import type { BreakerState } from "./circuit.ts";
 import type { Command } from "./flush-format.ts";
 import type { Verdict } from "./rule.ts";
@@ -82,8 +82,8 @@ export const DISABLED: Pick<Gate, "window" | "isFree" | "count" | "settle"> = {
   settle() {},
 };
 
-export function openError(waitMs: number, place: ErrorPlace): OrielError {
+export function openError(waitMs: number, site: ErrorSite): OrielError {
   const retryAfterMs = Math.max(1, Math.ceil(waitMs));
   const message = `the circuit is open; calls may be let through in ${retryAfterMs} ms`;
-  return new OrielError("OPEN", message, { transient: true, retryAfterMs }, place);
+  return new OrielError("OPEN", message, { transient: true, retryAfterMs }, site);
 }

@@ -1,4 +1,4 @@
-import type { ErrorPlace } from "../../base/errors.ts";
+import type { ErrorSite } from "../../base/errors.ts";
 import { COMMAND } from "../../generated/layouts/breaker.ts";
 import { Circuit, type WindowCounts } from "./circuit.ts";
 import type { Command } from "./flush-format.ts";
@@ -12,7 +12,7 @@ export interface LocalGateOptions {
   /** `epoch`: the store's number of the state, about its time when the state began; absent without an answer of the store. */
   onState: (stats: BreakerStats, epoch?: number) => void;
   /** Names the breaker in the errors of rejected calls. */
-  place: ErrorPlace;
+  site: ErrorSite;
 }
 
 /** A circuit of this process alone. Its permits are negative. */
@@ -39,7 +39,7 @@ export class LocalGate implements Gate {
     const permit = --this.#lastPermit;
     const isGranted = circuit.grantProbes(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
     this.#reportState(nowMs);
-    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#options.place);
+    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#options.site);
     return permit;
   }
 

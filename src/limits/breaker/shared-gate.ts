@@ -57,7 +57,7 @@ export class SharedGate implements Gate {
       if (this.#isDue(this.#sentMs, nowMs)) this.#send(nowMs);
       return this.#isStoreDown ? this.#local.enter(nowMs) : 0;
     }
-    if (nowMs < this.#askAtMs) throw openError(this.#askAtMs - nowMs, this.#options.place);
+    if (nowMs < this.#askAtMs) throw openError(this.#askAtMs - nowMs, this.#options.site);
     const permit = this.#waiting.add(signal);
     this.#send(nowMs);
     return permit;
@@ -193,8 +193,8 @@ export class SharedGate implements Gate {
   #admit(waiting: WaitingBatch, { first }: FlushRequest, { state, granted }: FlushReply): void {
     if (state === "closed") waiting.enterEach(() => 0);
     const permits = Array.from({ length: granted }, (_, i) => first + i);
-    const { monotonic, place } = this.#options;
-    const unused = waiting.grant(permits, () => openError(this.#askAtMs - monotonic(), place));
+    const { monotonic, site } = this.#options;
+    const unused = waiting.grant(permits, () => openError(this.#askAtMs - monotonic(), site));
     for (const permit of unused) this.#pending.settle(permit, VERDICT.ignored);
   }
 }

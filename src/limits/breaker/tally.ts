@@ -30,13 +30,13 @@ export class SlidingTally {
     this.calls += calls;
     this.failures += failures;
     this.slow += slow;
-    let place = this.#to;
-    while (place > this.#from && this.#records[place - WIDTH]! > atMs) place -= WIDTH;
-    if (place > this.#from && this.#records[place - WIDTH] === atMs) place -= WIDTH;
-    else place = this.#insert(place, atMs);
-    this.#records[place + 1]! += calls;
-    this.#records[place + 2]! += failures;
-    this.#records[place + 3]! += slow;
+    let offset = this.#to;
+    while (offset > this.#from && this.#records[offset - WIDTH]! > atMs) offset -= WIDTH;
+    if (offset > this.#from && this.#records[offset - WIDTH] === atMs) offset -= WIDTH;
+    else offset = this.#insert(offset, atMs);
+    this.#records[offset + 1]! += calls;
+    this.#records[offset + 2]! += failures;
+    this.#records[offset + 3]! += slow;
   }
 
   /** Drops the records at `cutoffMs` and before. */
@@ -70,9 +70,9 @@ export class SlidingTally {
     for (let at = this.#from; at < this.#to; at += WIDTH) this.#records[at]! -= byMs;
   }
 
-  /** Inserts an empty record at `place` and returns its place, which changes if room had to be made. */
-  #insert(place: number, atMs: number): number {
-    const before = place - this.#from;
+  /** Inserts an empty record at `offset` and returns its offset, which changes if room had to be made. */
+  #insert(offset: number, atMs: number): number {
+    const before = offset - this.#from;
     if (this.#to === this.#records.length) this.#makeRoom();
     const at = this.#from + before;
     this.#records.copyWithin(at + WIDTH, at, this.#to);

@@ -1,7 +1,7 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { Place, placeOf } from "../../base/place.ts";
+import { Site, siteOf } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
@@ -32,14 +32,14 @@ import {
 } from "./options.ts";
 import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
+import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 
 /** One request of `Limiter.takeAll`: a limiter, an id, and a cost. */
 export type TakeRequest = TakeRequestOf<Limiter>;
 /** The counts of an id that a call concerns: those of a tag, or of other policies. */
 export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
-const NO_NAME = new Place("Limiter");
+const NO_NAME = new Site("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
 /** Learns of the decisions of a limiter. */
@@ -69,7 +69,7 @@ export class Limiter {
   // Without code: a class with a computed name stays in bundles that do not use it.
   /** @internal Exporters and histories listen here. */
   declare readonly [tap]: (listener: DecisionListener) => void;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
   readonly #policiesOf: (id: string) => readonly Policy[];
@@ -84,8 +84,8 @@ export class Limiter {
 
   /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
-    this.#settings = new Place("Limiter", options?.name, store).checked(undefined, () => settingsOf(LIMITER, options));
-    this.#at = placeOf("Limiter", store, options.name);
+    this.#settings = new Site("Limiter", options?.name, store).checked(undefined, () => settingsOf(LIMITER, options));
+    this.#at = siteOf("Limiter", store, options.name);
     this.#failedToTake = this.#at.thrower("take");
     this.name = options.name;
     this.#store = store;
@@ -240,7 +240,7 @@ export class Limiter {
         const { limiter, id, cost = 1 } = one!;
         return limiter.#partOf(id, costOf(cost), tag);
       });
-      return placeOfParts(parts).run("takeAll", () => takeAll(parts));
+      return siteOfParts(parts).run("takeAll", () => takeAll(parts));
     });
   }
 

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { storeInMemory } from "../../store/memory/memory.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
@@ -35,7 +35,7 @@ export interface LocalDecisions {
  * since, up to its share of each limit. It knows no blocks. The limiters of one store count together, in at most 64 MiB.
  */
 export function localDecisions(options: LocalDecisionsOptions = {}): LocalDecisions {
-  return placed("localDecisions", () => {
+  return atSite("localDecisions", () => {
     checkKnown(options, ["share"]);
     const { share = 1 } = options;
     if (typeof share !== "number" || !(share > 0 && share <= 1))

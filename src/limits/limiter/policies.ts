@@ -1,6 +1,6 @@
 import { argumentError } from "../../base/errors.ts";
 import { flag, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
 import { acquireInTurn, forgetTurns } from "./client/turns.ts";
@@ -42,7 +42,7 @@ export interface WindowPolicy extends PolicyOptions {
  * within one span that covers parts of two windows. Takes about 40 bytes per id.
  */
 export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefined }): Policy {
-  return placed("fixedWindow", () => {
+  return atSite("fixedWindow", () => {
     const settings = settingsOf({ limit: PERMITS, span: SPAN, aligned: [flag, false], ...POLICY }, options);
     return policy(settings, "fixed-window", KIND.fixed, settings.limit, 0, settings.aligned);
   });
@@ -53,7 +53,7 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
  * permits, up to half more while it grows. A call costs O(log limit). Throws OVERLOADED above 4 194 304 such ms in a span.
  */
 export function slidingWindow(options: WindowPolicy): Policy {
-  return placed("slidingWindow", () => {
+  return atSite("slidingWindow", () => {
     const settings = settingsOf({ limit: PERMITS, span: SPAN, ...POLICY }, options);
     return policy(settings, "sliding-window", KIND.sliding, settings.limit, 0);
   });
@@ -72,7 +72,7 @@ export interface LeakyBucketPolicy extends PolicyOptions {
  * of permits times ms, so it does not drift. capacity x span is at most 2^52. Takes about 48 bytes per id.
  */
 export function leakyBucket(options: LeakyBucketPolicy): Policy {
-  return placed("leakyBucket", () => {
+  return atSite("leakyBucket", () => {
     const settings = settingsOf({ capacity: LEVEL, span: SPAN, ...POLICY }, options);
     const capacity = whole("capacity", settings.capacity, Math.floor(MAX_LEVEL / settings.spanMs));
     return policy(settings, "leaky-bucket", KIND.leaky, capacity, Math.max(1, capacity));
@@ -85,7 +85,7 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
  * Source: ATM Forum, Traffic Management 4.0.
  */
 export function gcra(options: WindowPolicy & { burst?: number | undefined }): Policy {
-  return placed("gcra", () => {
+  return atSite("gcra", () => {
     const settings = settingsOf({ limit: LEVEL, span: SPAN, burst: [given<number | undefined>], ...POLICY }, options);
     const most = Math.floor(MAX_LEVEL / settings.spanMs);
     const limit = whole("limit", settings.limit, most);
@@ -104,7 +104,7 @@ export interface ConcurrencyPolicy extends PolicyOptions {
 
 /** A concurrency limit: at most `limit` permits are lent, until `limiter.release` or the end of their lease. Takes 32 bytes each. */
 export function concurrency(options: ConcurrencyPolicy): Policy {
-  return placed("concurrency", () => {
+  return atSite("concurrency", () => {
     const { leaseMs: spanMs, ...settings } = settingsOf(
       { limit: [whole, undefined, MAX_LENT], lease: SPAN, ...POLICY },
       options,

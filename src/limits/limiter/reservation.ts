@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import type { Place } from "../../base/place.ts";
+import type { Site } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { DecisionClient } from "./client/decision-client.ts";
@@ -32,21 +32,15 @@ export class Reservation {
    * "allow" nothing is reserved; `settle` and `cancel` charge nothing and resolve with false.
    */
   readonly degraded: boolean;
-  readonly #place: Place;
+  readonly #site: Site;
   readonly #client: DecisionClient | undefined;
   readonly #terms: Terms;
   readonly #token: string;
   #settlings = 0;
 
   /** `client`: undefined if nothing is reserved. */
-  private constructor(
-    place: Place,
-    client: DecisionClient | undefined,
-    terms: Terms,
-    token: string,
-    degraded: boolean,
-  ) {
-    this.#place = place;
+  private constructor(site: Site, client: DecisionClient | undefined, terms: Terms, token: string, degraded: boolean) {
+    this.#site = site;
     this.cost = terms.cost;
     this.degraded = degraded;
     this.#client = client;
@@ -56,7 +50,7 @@ export class Reservation {
 
   /** @internal Null if the permits are not free. One round trip, repeated after a lost reply. */
   static async open(
-    place: Place,
+    site: Site,
     client: DecisionClient,
     fallback: Fallback,
     keyPrefix: string,
@@ -65,22 +59,22 @@ export class Reservation {
   ): Promise<Reservation | null> {
     const terms = { keyPrefix, policies, cost: costOf(cost), leaseMs: durationMs("lease", lease, 1, 2 ** 52) };
     try {
-      return await Reservation.#at(place, client, terms, false);
+      return await Reservation.#at(site, client, terms, false);
     } catch (error) {
       const { onStoreError } = fallback;
       if (!fallback.decidesAfter(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
-      if (onStoreError === "allow") return new Reservation(place, undefined, terms, newToken(), true);
+      if (onStoreError === "allow") return new Reservation(site, undefined, terms, newToken(), true);
       const shares = { ...terms, policies: onStoreError.sharesOf(policies) };
-      return Reservation.#at(place, fallback.clientOf(onStoreError), shares, true);
+      return Reservation.#at(site, fallback.clientOf(onStoreError), shares, true);
     }
   }
 
-  static async #at(place: Place, client: DecisionClient, terms: Terms, degraded: boolean): Promise<Reservation | null> {
+  static async #at(site: Site, client: DecisionClient, terms: Terms, degraded: boolean): Promise<Reservation | null> {
     const { leaseMs, ...request } = terms;
     const token = newToken();
     const reply = await client.ask({ ...request, mode: MODE.reserve, amount: leaseMs, token, hasReservations: true });
-    return reply.granted > 0 ? new Reservation(place, client, terms, token, degraded) : null;
+    return reply.granted > 0 ? new Reservation(site, client, terms, token, degraded) : null;
   }
 
   /**
@@ -89,7 +83,7 @@ export class Reservation {
    * `onStoreError` says. Then settle again; otherwise the permits are free after the lease, uncharged.
    */
   settle(cost: number): Promise<boolean> {
-    return this.#place.run("settle", () => this.#settle(cost));
+    return this.#site.run("settle", () => this.#settle(cost));
   }
 
   async #settle(cost: number): Promise<boolean> {
@@ -123,6 +117,6 @@ export class Reservation {
 
   /** Frees all permits. Resolves with false if it was settled or cancelled before, or has ended. */
   cancel(): Promise<boolean> {
-    return this.#place.run("cancel", () => this.#settle(0));
+    return this.#site.run("cancel", () => this.#settle(0));
   }
 }

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
 import { ruleOf } from "./client/decision-client.ts";
@@ -47,10 +47,10 @@ export function checkTakeAll(requests: readonly unknown[], options: { tag: strin
   return options.tag;
 }
 
-/** The place for errors. It names each limiter once. */
-export function placeOfParts(parts: readonly TakePart[]): Place {
+/** The site of errors. It names each limiter once. */
+export function siteOfParts(parts: readonly TakePart[]): Site {
   const names = new Set(parts.map(({ limiter }) => limiter.name));
-  return new Place("Limiter", [...names].join(", "), parts[0]!.store);
+  return new Site("Limiter", [...names].join(", "), parts[0]!.store);
 }
 
 /** Takes from all parts or from none. If the store is unreachable, the strictest `onStoreError` of the limiters decides. */

@@ -1,7 +1,7 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { idleTimeout } from "../../base/async/timers.ts";
 import { argumentError, type OrielError } from "../../base/errors.ts";
-import { type Place, placeOf } from "../../base/place.ts";
+import { type Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { tap } from "../../store/registry/structures.ts";
@@ -49,7 +49,7 @@ export class FleetMetrics {
   readonly #key: string;
   readonly #settings: FleetSettings;
   readonly #sender: Sender;
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #listeners: Listeners<FleetEvents>;
   /** Names that have numbers of their own, or may get them. */
   readonly #own = new Set<string>();
@@ -62,7 +62,7 @@ export class FleetMetrics {
 
   /** Throws ARGUMENT. */
   constructor(store: Store, name: string, options: FleetMetricsOptions = {}) {
-    this.#at = placeOf("FleetMetrics", store, name);
+    this.#at = siteOf("FleetMetrics", store, name);
     this.#listeners = new Listeners(this.#at, FLEET_EVENTS, (error) => ({ error }));
     this.name = name;
     this.#store = store;

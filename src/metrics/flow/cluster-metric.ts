@@ -1,5 +1,5 @@
 import { checkKnown } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Clock, Duration } from "../../base/time.ts";
 import { LeapArray } from "../window/leap-array.ts";
 import { MetricBucket } from "../window/metric-bucket.ts";
@@ -24,7 +24,7 @@ export class ClusterMetric {
   #waiting = 0;
 
   constructor(options: ClusterMetricOptions) {
-    placed("ClusterMetric", () => checkKnown(options, ["sampleCount", "interval", "clock"]));
+    atSite("ClusterMetric", () => checkKnown(options, ["sampleCount", "interval", "clock"]));
     const { sampleCount, interval, clock = Date.now } = options;
     const reset = (bucket: MetricBucket) => {
       bucket.reset().addAllowed(this.#waiting).addBorrowed(this.#waiting);
@@ -63,7 +63,7 @@ export class ClusterMetric {
   /** Books `count` passes in the next bucket and returns the wait in ms; returns 0 if `threshold` does not allow it. */
   tryOccupyNext(count: number, threshold: number): number {
     checkPasses(count, "ClusterMetric");
-    placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
+    atSite("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
     const leaving = this.#array.validHead()?.value.allowed ?? 0;
     if (this.allowedPerSecond() + count + this.#waiting - leaving > threshold) return 0;
     this.#waiting += count;
@@ -73,7 +73,7 @@ export class ClusterMetric {
   /** Allows at most `threshold` passes per second and counts decisions. A `prioritized` call may wait one bucket. */
   acquire(count: number, threshold: number, prioritized = false): FlowDecision {
     checkPasses(count, "ClusterMetric");
-    placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
+    atSite("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
     if (this.allowedPerSecond() + count <= threshold) {
       this.addAllowed(count);
       return PASS;

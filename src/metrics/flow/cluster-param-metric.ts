@@ -1,5 +1,5 @@
 import { checkKnown } from "../../base/errors.ts";
-import { argumentErrorOf, placed } from "../../base/place.ts";
+import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { LeapArray } from "../window/leap-array.ts";
 import type { ClusterMetricOptions } from "./cluster-metric.ts";
 import { atLeast } from "./controller.ts";
@@ -20,7 +20,7 @@ export class ClusterParamMetric<Value = string> {
   readonly #maxValues: number;
 
   constructor(options: ClusterParamMetricOptions) {
-    placed("ClusterParamMetric", () => checkKnown(options, ["sampleCount", "interval", "clock", "maxValues"]));
+    atSite("ClusterParamMetric", () => checkKnown(options, ["sampleCount", "interval", "clock", "maxValues"]));
     const { sampleCount, interval, clock = Date.now, maxValues = 4000 } = options;
     if (!Number.isSafeInteger(maxValues) || maxValues < 1)
       throw argumentErrorOf("ClusterParamMetric", "maxValues", maxValues, "a whole number, 1 or more");
@@ -53,7 +53,7 @@ export class ClusterParamMetric<Value = string> {
 
   /** Returns the `limit` values with the largest averages, with these averages, largest first. */
   top(limit: number): Map<Value, number> {
-    placed("ClusterParamMetric", () => atLeast("limit", limit, 0, "values"));
+    atSite("ClusterParamMetric", () => atLeast("limit", limit, 0, "values"));
     this.#array.currentWindow();
     const sums = new Map<Value, number>();
     for (const bucket of this.#array.values())

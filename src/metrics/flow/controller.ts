@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { argumentErrorOf, placed } from "../../base/place.ts";
+import { argumentErrorOf, atSite } from "../../base/site.ts";
 
 /**
  * A denial is a result, not an error. An allowed call goes on after `waitMs`. A prioritized call of RejectController and a call of
@@ -43,7 +43,7 @@ export function checkPasses(count: number, structure: string): void {
 export function checkAsked(node: FlowNode, options: TryPassOptions | undefined, structure: string): void {
   if (typeof node?.allowedPerSecond !== "function" || typeof node.previousAllowedPerSecond !== "function")
     throw argumentErrorOf(structure, "node", node, "a StatisticNode");
-  if (options !== undefined) placed(structure, () => checkTryPass(options));
+  if (options !== undefined) atSite(structure, () => checkTryPass(options));
 }
 
 function checkTryPass(options: TryPassOptions): void {

@@ -1,5 +1,5 @@
 import { given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import {
   atLeast,
   checkAsked,
@@ -31,7 +31,7 @@ export class RejectController implements TrafficShapingController {
   readonly #grade: "rate" | "concurrency";
 
   constructor(options: RejectOptions) {
-    const { count, grade } = placed("RejectController", () => {
+    const { count, grade } = atSite("RejectController", () => {
       const { count, grade } = settingsOf(REJECT, options);
       return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls in progress"), grade };
     });

@@ -1,5 +1,5 @@
 import { fn, type Schema, settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import {
   atLeast,
@@ -35,7 +35,7 @@ export class ThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: ThrottlingOptions) {
-    const settings = placed("ThrottlingController", () => settingsOf(THROTTLING, options));
+    const settings = atSite("ThrottlingController", () => settingsOf(THROTTLING, options));
     const { count, intervalMs, maxQueueingTimeMs, clock } = settings;
     this.#msPerPass = intervalMs / count;
     this.#maxQueueingTimeMs = maxQueueingTimeMs;

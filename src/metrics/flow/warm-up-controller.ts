@@ -1,5 +1,5 @@
 import { settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import {
   checkAsked,
   checkPasses,
@@ -21,7 +21,7 @@ export class WarmUpController implements TrafficShapingController {
   #passedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WarmUpOptions) {
-    this.#warmUp = placed("WarmUpController", () => new WarmUp(settingsOf(WARM_UP, options)));
+    this.#warmUp = atSite("WarmUpController", () => new WarmUp(settingsOf(WARM_UP, options)));
   }
 
   /** Allows the call if the rate is below what the resource's warmth permits. */

@@ -1,5 +1,5 @@
 import { settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import {
   checkAsked,
@@ -28,7 +28,7 @@ export class WarmUpThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: WarmUpThrottlingOptions) {
-    const settings = placed("WarmUpThrottlingController", () =>
+    const settings = atSite("WarmUpThrottlingController", () =>
       settingsOf({ ...WARM_UP, maxQueueingTime: [durationMs, 500, 0] }, options),
     );
     this.#warmUp = new WarmUp(settings);

@@ -1,4 +1,4 @@
-import { argumentErrorOf } from "../../base/place.ts";
+import { argumentErrorOf } from "../../base/site.ts";
 
 /** Index of each number of a bucket in its row of a Float64Array. Latencies are in ms. */
 export const CELL = {

@@ -1,5 +1,5 @@
 import { checkKnown } from "../../base/errors.ts";
-import { argumentErrorOf, placed } from "../../base/place.ts";
+import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { checkMode, isDeprecated, type LeapMode } from "./leap-mode.ts";
 import { bucketLengthMs, bucketStartMs, checkTime } from "./shape.ts";
@@ -38,7 +38,7 @@ export class LeapArray<T> {
     newBucket: (timeMs: number) => T,
     options: LeapArrayOptions<T> = {},
   ) {
-    const intervalMs = placed("LeapArray", () => {
+    const intervalMs = atSite("LeapArray", () => {
       checkKnown(options, ["mode", "clock", "reset"]);
       return durationMs("interval", interval);
     });
@@ -52,7 +52,7 @@ export class LeapArray<T> {
       throw argumentErrorOf("LeapArray", "reset", reset, "a function");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
-    this.mode = placed("LeapArray", () => checkMode(mode, ["sentinel", "exact", "future"]));
+    this.mode = atSite("LeapArray", () => checkMode(mode, ["sentinel", "exact", "future"]));
     this.#clock = clock;
     this.#newBucket = newBucket;
     this.#reset = reset;

@@ -1,4 +1,4 @@
-import { argumentErrorOf, Place } from "../../base/place.ts";
+import { argumentErrorOf, Site } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { type BucketDetails, detailsOf } from "./bucket-details.ts";
 import { CELL } from "./cells.ts";
@@ -153,7 +153,7 @@ export class MetricView {
       );
     const timeMs = clock();
     const [, lastMs] = this.startRange(timeMs);
-    return new Place("MetricView").checked("latencyPercentileMs", () =>
+    return new Site("MetricView").checked("latencyPercentileMs", () =>
       percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Number.POSITIVE_INFINITY, options),
     );
   }

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { Place, placed } from "../../base/place.ts";
+import { atSite, Site } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { BookedPasses } from "./booked-passes.ts";
 import { addCount, CELL, checkCount, checkLatency, updateExtremes } from "./cells.ts";
@@ -45,14 +45,14 @@ export class MetricWindow extends MetricView {
   #booked: BookedPasses | undefined;
 
   constructor(options: MetricWindowOptions) {
-    const { sampleCount, intervalMs, mode, clock, percentiles } = placed("MetricWindow", () => settingsOf(options));
+    const { sampleCount, intervalMs, mode, clock, percentiles } = atSite("MetricWindow", () => settingsOf(options));
     const ring = new MetricRing(sampleCount, intervalMs, !percentiles);
     const source = {
       ring,
       mode,
       clock,
       percentiles: percentiles
-        ? placed(
+        ? atSite(
             "MetricWindow",
             () => new LatencyPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock),
           )
@@ -137,7 +137,7 @@ export class MetricWindow extends MetricView {
    * Throws ARGUMENT if its interval is longer than this one, or its bucket length is not a multiple of this one's.
    */
   view(options: { sampleCount: number; interval: Duration }): MetricView {
-    return new Place("MetricWindow").checked("view", () => {
+    return new Site("MetricWindow").checked("view", () => {
       checkKnown(options, ["sampleCount", "interval"]);
       const { sampleCount, interval } = options;
       const intervalMs = durationMs("interval", interval);

@@ -1,5 +1,5 @@
 import { checkKnown } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { Clock, Duration } from "../../base/time.ts";
 import { LeapArray } from "./leap-array.ts";
 import { MetricBucket } from "./metric-bucket.ts";
@@ -13,7 +13,7 @@ export class OccupiableLeapArray extends LeapArray<MetricBucket> {
   readonly #borrowed: LeapArray<MetricBucket>;
 
   constructor(sampleCount: number, interval: Duration, options: { clock?: Clock | undefined } = {}) {
-    placed("OccupiableLeapArray", () => checkKnown(options, ["clock"]));
+    atSite("OccupiableLeapArray", () => checkKnown(options, ["clock"]));
     const { clock = Date.now } = options;
     const borrowed = new LeapArray(sampleCount, interval, () => new MetricBucket(), { mode: "future", clock });
     const begin = (bucket: MetricBucket, timeMs: number) =>

@@ -1,4 +1,4 @@
-import { argumentErrorOf } from "../../base/place.ts";
+import { argumentErrorOf } from "../../base/site.ts";
 
 /** Maximum number of buckets. A window of metrics with this many takes 72 MiB. */
 const MAX_BUCKETS = 1_048_576;

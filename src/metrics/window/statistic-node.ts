@@ -1,5 +1,5 @@
 import { checkKnown } from "../../base/errors.ts";
-import { argumentErrorOf, placed } from "../../base/place.ts";
+import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { BucketDetails } from "./bucket-details.ts";
 import { checkCount } from "./cells.ts";
@@ -36,13 +36,13 @@ export class StatisticNode {
   #fetchedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StatisticNodeOptions = {}) {
-    placed("StatisticNode", () => checkKnown(options, OPTIONS));
+    atSite("StatisticNode", () => checkKnown(options, OPTIONS));
     const { sampleCount = 2, interval = 1000, occupyTimeout = 500, clock = Date.now } = options;
     const { mode = "sentinel", percentiles = false } = options;
     this.second = new MetricWindow({ sampleCount, interval, mode, clock });
     this.minute = new MetricWindow({ ...MINUTE, mode, clock, percentiles });
     this.#clock = clock;
-    this.#occupyTimeoutMs = placed("StatisticNode", () => durationMs("occupyTimeout", occupyTimeout, 0));
+    this.#occupyTimeoutMs = atSite("StatisticNode", () => durationMs("occupyTimeout", occupyTimeout, 0));
   }
 
   /** Number of calls in progress. */

@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { WatchedStore } from "../../store/contract.ts";
 import { Scope } from "../kinds/scope.ts";
 import { type FastifyInstance, fastifyPlugin } from "./adapters/fastify.ts";
@@ -29,7 +29,7 @@ export interface Dashboard {
  * registry. Throws ARGUMENT for a wrong option.
  */
 export function dashboard(store: WatchedStore, options: DashboardOptions = {}): Dashboard {
-  return placed("dashboard", () => {
+  return atSite("dashboard", () => {
     const settings = dashboardSettings(options);
     const answers = new Answers(new Scope(store, settings));
     const sessions = new Sessions(settings.token);

@@ -1,6 +1,6 @@
 import { argumentError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import type { Sample } from "./metric.ts";
 import { EXPORTER, type ExporterOptions } from "./options.ts";
@@ -26,7 +26,7 @@ interface Observer {
  * histogram that is read: its counts are the counters NAME.bucket (attribute `le`), NAME.sum and NAME.count.
  */
 export function observeOtel(meter: OtelMeter, source: MetricsSources, options: ExporterOptions = {}): () => void {
-  return placed("observeOtel", () => {
+  return atSite("observeOtel", () => {
     const { prefix, labels } = settingsOf(EXPORTER, options);
     const sources = sourcesOf(source);
     if (

@@ -1,6 +1,6 @@
 import { argumentError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import { aggregatorOf, collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import type { MetricInfo, Sample } from "./metric.ts";
 import { EXPORTER, type ExporterOptions } from "./options.ts";
@@ -18,7 +18,7 @@ export interface PrometheusRegistry {
  * prometheus.io, "Exposition formats".
  */
 export async function prometheusText(source: MetricsSources, options: ExporterOptions = {}): Promise<string> {
-  const { prefix, labels, sources } = placed("prometheusText", () => ({
+  const { prefix, labels, sources } = atSite("prometheusText", () => ({
     ...settingsOf(EXPORTER, options),
     sources: sourcesOf(source),
   }));
@@ -45,7 +45,7 @@ export function registerPrometheus(
   source: MetricsSources,
   options: ExporterOptions = {},
 ): () => void {
-  return placed("registerPrometheus", () => {
+  return atSite("registerPrometheus", () => {
     const { prefix, labels } = settingsOf(EXPORTER, options);
     const sources = sourcesOf(source);
     if (typeof registry?.registerMetric !== "function" || typeof registry.removeSingleMetric !== "function")

@@ -1,6 +1,6 @@
 import { wholeNumber } from "../../base/errors.ts";
 import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
-import { checkStore, placed } from "../../base/place.ts";
+import { atSite, checkStore } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { onStructure, structuresOf } from "../../store/registry/structures.ts";
 import { Election } from "./election.ts";
@@ -37,7 +37,7 @@ const registered = new WeakMap<Store, MetricsSource>();
  * app.get("/metrics", async (_, answer) => answer.type("text/plain").send(await prometheusText(metrics)));
  */
 export function registerAll(store: Store, options: RegisterAllOptions = {}): MetricsSource {
-  return placed("registerAll", () => {
+  return atSite("registerAll", () => {
     checkStore(store);
     const settings = settingsOf(REGISTER_ALL, options);
     const source = registered.get(store) ?? sourceOf(store, settings);

@@ -1,6 +1,6 @@
 import { wholeNumber } from "../../base/errors.ts";
 import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
-import { checkStore, placed } from "../../base/place.ts";
+import { atSite, checkStore } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { quietStore } from "../../store/registry/quiet-store.ts";
@@ -52,7 +52,7 @@ const recording = new WeakMap<Store, Recorder>();
  * process.once("SIGTERM", () => history.close());
  */
 export function recordHistory(store: Store, options: HistoryOptions = {}): History {
-  return placed("recordHistory", () => {
+  return atSite("recordHistory", () => {
     checkStore(store);
     const settings = settingsOf(HISTORY, options);
     let recorder = recording.get(store);

@@ -1,7 +1,7 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
-import { Counters, placeOf } from "../../counters/counter/counters.ts";
+import { Counters, targetOf } from "../../counters/counter/counters.ts";
 import type { CountersOptions } from "../../counters/counter/options.ts";
-import type { ReadPlace } from "../../counters/counter/read.ts";
+import type { ReadTarget } from "../../counters/counter/read.ts";
 import { type Look, look } from "../../counters/counter/steps/look.ts";
 import type { LedgerRow } from "../../counters/counter/table.ts";
 import { diagnose, type ShardDiagnosis } from "../../counters/drain/diagnosis.ts";
@@ -21,9 +21,9 @@ export const countersKind: Kind = {
   open: openCounters,
   columns: ["lag"],
   async numbers(scope, structure) {
-    const place = placeOf(countersOf(scope, structure));
-    const [looks, nowMs] = await Promise.all([looksAt(place), scope.nowMs()]);
-    const alone = looks.map((each, shard) => alonePart(place, each, shard));
+    const target = targetOf(countersOf(scope, structure));
+    const [looks, nowMs] = await Promise.all([looksAt(target), scope.nowMs()]);
+    const alone = looks.map((each, shard) => alonePart(target, each, shard));
     const lags = looks.flatMap((each) => lagMsOf(each, nowMs) ?? []);
     const isEmpty = alone.every(({ waiting }) => waiting === 0n);
     const verdicts = (await recentVerdicts(scope, structure)) ?? alone;
@@ -38,12 +38,12 @@ export const countersKind: Kind = {
   parts: {
     async shards(scope, structure) {
       const counters = countersOf(scope, structure);
-      const place = placeOf(counters);
+      const target = targetOf(counters);
       const sink = sinkOf(scope, structure);
-      const [looks, nowMs] = await Promise.all([looksAt(place), scope.nowMs()]);
+      const [looks, nowMs] = await Promise.all([looksAt(target), scope.nowMs()]);
       const verdicts = sink && (await new CountersDoctor(counters, sink).diagnose());
-      const ledger = sink && new Map((await sink.ledger(place.shape)).map((row) => [row.shard, row]));
-      const alone = looks.map((each, shard) => alonePart(place, each, shard));
+      const ledger = sink && new Map((await sink.ledger(target.shape)).map((row) => [row.shard, row]));
+      const alone = looks.map((each, shard) => alonePart(target, each, shard));
       const shards = looks.map((each, shard) => {
         const { verdict, inDoubt, note } = verdicts?.[shard] ?? alone[shard]!;
         const { storeGeneration: generation, waiting } = alone[shard]!;
@@ -97,7 +97,7 @@ export function countersOf(scope: Scope, structure: Identified): Counters {
 }
 
 /** The state of a shard without its ledger. Only a shard that cannot be read is known not to match. */
-function alonePart({ keys, layout }: ReadPlace, seen: Look, shard: number) {
+function alonePart({ keys, layout }: ReadTarget, seen: Look, shard: number) {
   const found = diagnose({ shard, key: keys[shard]!, look: seen, ledger: undefined }, layout);
   return { ...found, inDoubt: 0n, verdict: isUnreadable(found.verdict) ? found.verdict : ("unknown" as const) };
 }
@@ -106,7 +106,7 @@ function isUnreadable(verdict: string): boolean {
   return verdict === "damaged" || verdict === "other-layout";
 }
 
-function looksAt({ keys, store }: ReadPlace): Promise<Look[]> {
+function looksAt({ keys, store }: ReadTarget): Promise<Look[]> {
   return Promise.all(keys.map((key) => store.run(look, key, null)));
 }
 

@@ -39,7 +39,7 @@ export class Times {
     this.sizeBytes += ENTRY_BYTES + textBytes(member);
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
-    run.splice(placeIn(run, entry), 0, entry);
+    run.splice(indexIn(run, entry), 0, entry);
     if (run.length > MAX_IN_RUN) this.#runs.splice(at + 1, 0, run.splice(MAX_IN_RUN / 2));
   }
 
@@ -48,7 +48,7 @@ export class Times {
     if (!entry) return false;
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
-    run.splice(placeIn(run, entry), 1);
+    run.splice(indexIn(run, entry), 1);
     if (run.length < MIN_IN_RUN && this.#runs.length > 1) this.#join(at);
     this.sizeBytes -= ENTRY_BYTES + textBytes(member);
     return this.#entries.delete(member);
@@ -59,10 +59,10 @@ export class Times {
     const found: [string, number][] = [];
     const last = scoreUntil(band, untilMs);
     const from = { score: scoreOf(band, 0, 0), member: "" };
-    let place = placeIn(this.#runs[this.#runOf(from)]!, from);
-    for (let at = this.#runOf(from); at < this.#runs.length; at++, place = 0)
-      for (const run = this.#runs[at]!; place < run.length; place++) {
-        const { member, score } = run[place]!;
+    let index = indexIn(this.#runs[this.#runOf(from)]!, from);
+    for (let at = this.#runOf(from); at < this.#runs.length; at++, index = 0)
+      for (const run = this.#runs[at]!; index < run.length; index++) {
+        const { member, score } = run[index]!;
         if (score > last || found.length === limit) return found;
         found.push([member, score]);
       }
@@ -90,7 +90,7 @@ export class Times {
 
   #rankOf(entry: Entry): number {
     const own = this.#runOf(entry);
-    let rank = placeIn(this.#runs[own]!, entry);
+    let rank = indexIn(this.#runs[own]!, entry);
     for (let at = 0; at < own; at++) rank += this.#runs[at]!.length;
     return rank;
   }
@@ -109,7 +109,7 @@ export class Times {
 }
 
 /** The entry's index in a run, or its insertion index. */
-function placeIn(run: readonly Entry[], entry: Entry): number {
+function indexIn(run: readonly Entry[], entry: Entry): number {
   let low = 0;
   let high = run.length;
   while (low < high) {

@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import type { Place } from "../../base/place.ts";
+import type { Site } from "../../base/site.ts";
 import { warn } from "../../base/warn.ts";
 
 /** A message whose handler runs in this process. */
@@ -16,12 +16,12 @@ export interface OwnMessage {
  * warned, once for each queue. A listener of `completed` that adds the message while its id is known is found too.
  */
 export class OwnMessages {
-  readonly #at: Place;
+  readonly #at: Site;
   readonly #byId = new Map<string, OwnMessage>();
   #hasWarned = false;
 
-  /** `at`: the place of the queue. */
-  constructor(at: Place) {
+  /** `at`: the site of the queue. */
+  constructor(at: Site) {
     this.#at = at;
   }
 
@@ -54,7 +54,7 @@ export class OwnMessages {
     const text =
       `the message ${JSON.stringify(id)} was in its handler, so this call changed nothing, and it is done now; ` +
       "call job.again({ delay }) in a handler whose message is to come again";
-    const placed = this.#at.error(operation, new OrielError("ARGUMENT", text)) as OrielError;
-    warn(placed.message);
+    const error = this.#at.error(operation, new OrielError("ARGUMENT", text)) as OrielError;
+    warn(error.message);
   }
 }

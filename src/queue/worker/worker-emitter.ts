@@ -1,6 +1,6 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { OrielError } from "../../base/errors.ts";
-import type { Place } from "../../base/place.ts";
+import type { Site } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { idOf } from "../format/layout.ts";
 import type { ExhaustedMessage, Settlement, SettleStatus } from "../steps/settlement.ts";
@@ -16,14 +16,14 @@ type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error" | "own"> & {
 
 /** Emits a worker's events for the results of its messages. */
 export class WorkerEmitter {
-  readonly at: Place;
+  readonly at: Site;
   readonly listeners: Listeners<WorkerEvents>;
   readonly #store: Store;
   readonly #ownMessages: OwnMessages;
   /** Results that are being sent. */
   readonly #inFlight = new Map<Settlement, Ended>();
 
-  constructor(at: Place, store: Store, ownMessages: OwnMessages) {
+  constructor(at: Site, store: Store, ownMessages: OwnMessages) {
     this.at = at;
     this.#ownMessages = ownMessages;
     this.listeners = new Listeners(at, WORKER_EVENTS, (error) => ({ error }));

@@ -2,7 +2,7 @@ import { inThisContext } from "../../base/async/context.ts";
 import type { Timers } from "../../base/async/timers.ts";
 import { argumentError } from "../../base/errors.ts";
 import { type SettingsOf, settingsOf } from "../../base/options.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { registerStructure } from "../../store/registry/structures.ts";
 import { Job } from "../job.ts";
@@ -18,7 +18,7 @@ import { WorkerEmitter } from "./worker-emitter.ts";
 import type { WorkerEvents } from "./worker-events.ts";
 import { CLOSE, type CloseOptions, type UnfinishedMessage, WORKER, type WorkerOptions } from "./worker-options.ts";
 
-interface QueuePlace {
+interface QueueTarget {
   store: Store;
   keys: readonly string[];
   layout: string;
@@ -33,7 +33,7 @@ const NOT_BEGUN = {
 
 /** Passes due messages to a handler, several at a time, until it is closed. Created by `DelayQueue.process`. */
 export class QueueWorker<Payload = unknown> {
-  readonly #place: QueuePlace;
+  readonly #target: QueueTarget;
   /** The queue that it works for. The worker keeps it, so that its metrics last as long as the worker. */
   readonly queue: { readonly name: string };
   readonly #handler: (job: Job<Payload>) => unknown;
@@ -56,23 +56,23 @@ export class QueueWorker<Payload = unknown> {
 
   /** Throws ARGUMENT for a wrong option. */
   constructor(
-    place: QueuePlace,
+    target: QueueTarget,
     queue: { readonly name: string },
     handler: (job: Job<Payload>) => unknown,
     options: WorkerOptions,
     timers: Timers,
   ) {
-    const at = new Place("QueueWorker", queue.name, place.store);
-    this.#emitter = new WorkerEmitter(at, place.store, place.ownMessages);
+    const at = new Site("QueueWorker", queue.name, target.store);
+    this.#emitter = new WorkerEmitter(at, target.store, target.ownMessages);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
       return settingsOf(WORKER, options);
     });
-    this.#place = place;
+    this.#target = target;
     this.queue = queue;
     this.#handler = inThisContext(handler);
     this.#timers = timers;
-    const { store, keys, layout, dedupeMs } = place;
+    const { store, keys, layout, dedupeMs } = target;
     const { visibilityMs, signal } = this.#settings;
     const onError = (error: unknown) => this.#emitter.error(error);
     this.#held = new HeldMessages({ store, keys, layout, visibilityMs, timers, onError });
@@ -140,7 +140,7 @@ export class QueueWorker<Payload = unknown> {
 
   async #close(): Promise<void> {
     this.#settings.signal?.removeEventListener("abort", this.#onAbort);
-    const { store } = this.#place;
+    const { store } = this.#target;
     for (const turns of this.#pollers) turns.stopClaiming();
     this.#closing = new Closing({
       pollers: this.#pollers,
@@ -158,7 +158,7 @@ export class QueueWorker<Payload = unknown> {
   }
 
   #giveBack(): void {
-    const nowMs = this.#place.store.leaseClock();
+    const nowMs = this.#target.store.leaseClock();
     for (const held of this.#held) {
       const { id, attempt } = held.message;
       this.#unfinished.push({ id, attempt, durationMs: nowMs - held.startedAtMs });
@@ -174,7 +174,7 @@ export class QueueWorker<Payload = unknown> {
 
   #take(shard: number, claims: readonly Claim[], { nowMs }: SettleAndClaimResult, sentAtMs: number): void {
     const endsAtMs = lapseMs(sentAtMs, this.#settings.visibilityMs);
-    const claimedAtMs = this.#place.store.leaseClock();
+    const claimedAtMs = this.#target.store.leaseClock();
     let lateMs = 0;
     for (const claim of claims) {
       const message = this.#read(shard, claim);
@@ -198,7 +198,7 @@ export class QueueWorker<Payload = unknown> {
       const outcome = corruptOutcomeOf(claim, cause);
       const settlement: Settlement = { member: claim.member, deliveries: claim.deliveries, ...outcome };
       const message = { id: outcome.id, attempt: claim.deliveries };
-      const error = this.#emitter.at.error(undefined, corruptMessage(this.#place.keys[shard]!, outcome.id, cause));
+      const error = this.#emitter.at.error(undefined, corruptMessage(this.#target.keys[shard]!, outcome.id, cause));
       this.#emitter.expect(settlement, { message, error, startedAtMs: 0, own: undefined });
       this.#pollers[shard]!.submit(settlement, true);
       return undefined;
@@ -218,13 +218,13 @@ export class QueueWorker<Payload = unknown> {
 
   async #run(held: HeldMessage<Payload>): Promise<void> {
     const { message } = held;
-    held.own = this.#place.ownMessages.begin(message.id);
+    held.own = this.#target.ownMessages.begin(message.id);
     const again = (delayMs: number) => {
       held.againMs = delayMs;
       return !held.isEnded;
     };
     const job = new Job(this.queue.name, message, { signal: () => signalOf(held), again });
-    held.startedAtMs = this.#place.store.leaseClock();
+    held.startedAtMs = this.#target.store.leaseClock();
     const waitMs = held.startedAtMs - held.claimedAtMs;
     this.#emitter.listeners.emit("started", { id: message.id, attempt: message.attempt, waitMs });
     let outcome: Outcome;

@@ -5,7 +5,7 @@ import { pause } from "../../base/async/timers.ts";
 import { untilEnded, within } from "../../base/async/within.ts";
 import { argumentError, byteBound, OrielError } from "../../base/errors.ts";
 import { flag, fn, type SettingsOf } from "../../base/options.ts";
-import { Place } from "../../base/place.ts";
+import { Site } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
@@ -107,7 +107,7 @@ export function scriptStore(
   const withoutStore = new WithoutStore((failure) => health.listeners.emit("error", failure));
   const delivery = { client: connection, health, withoutStore, deadlineMs, scriptOf, onSeveralSlots };
 
-  const place = new Place("store", undefined, connection);
+  const site = new Site("store", undefined, connection);
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;
   const send = (calls: Call[]) => {
@@ -153,7 +153,7 @@ export function scriptStore(
     info: (section) => connection.info(section),
     on: (name, listener) => health.on(name, listener),
     ready: () =>
-      place.run("ready", async () => {
+      site.run("ready", async () => {
         checkOpen();
         await serverReady(connection, deadlineMs, keyOf(prefix, "ready"));
       }),

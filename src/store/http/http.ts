@@ -1,6 +1,6 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
 import { fn, given, settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { WatchedStore } from "../contract.ts";
 import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { httpClient } from "./http-client.ts";
@@ -32,7 +32,7 @@ export interface HttpStoreOptions extends ScriptStoreOptions {
  * count twice needs a `requestId`.
  */
 export function httpStore(options: HttpStoreOptions): WatchedStore {
-  return placed("httpStore", () => {
+  return atSite("httpStore", () => {
     const { url, token, fetch, ...settings } = settingsOf(
       { url: [urlOf], token: [given<string>], fetch: [fn<Fetch>, runtimeFetch], ...SCRIPT_STORE, ...FOR_TESTS },
       options,

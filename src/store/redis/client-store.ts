@@ -1,6 +1,6 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
 import { given, oneOf, settingsOf } from "../../base/options.ts";
-import { placed } from "../../base/place.ts";
+import { atSite } from "../../base/site.ts";
 import type { WatchedStore } from "../contract.ts";
 import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { functions, scripts } from "../delivery/scripting.ts";
@@ -30,7 +30,7 @@ export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 
 /** A store over a client that the caller passes. Closing the store leaves the client open. */
 export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
-  return placed("redisStore", () => {
+  return atSite("redisStore", () => {
     const { scripting, ...settings } = redisSettings(options);
     if (settings.tls !== undefined)
       throw new OrielError("ARGUMENT", "tls is an option for a URL; give it to the client that you pass");
@@ -51,7 +51,7 @@ export function ownStore(
   url: string,
   options: RedisStoreOptions,
 ): WatchedStore {
-  return placed("redisStore", () => {
+  return atSite("redisStore", () => {
     const { scripting, tls, ...settings } = redisSettings(options);
     return scriptStore((deadlineMs) => {
       checkRedisUrl("url", url);

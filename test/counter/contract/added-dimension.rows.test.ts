@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters, placeOf } from "../../../src/counters/counter/counters.ts";
+import { Counters, targetOf } from "../../../src/counters/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counters/counter/options.ts";
 import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
 import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
@@ -114,17 +114,17 @@ overMatrix("counters", (name, open) =>
       await add(grown, "a", "1", "");
       await add(old, "a", "1");
       await add(counters(0), "b", "1");
-      const shards = await Promise.all(placeOf(old).keys.map((key) => opened.store.run(look, key, null)));
+      const shards = await Promise.all(targetOf(old).keys.map((key) => opened.store.run(look, key, null)));
       // The shard of the row that the old one has counted since keeps its newer layout.
-      expect(shards.map(({ layout }) => layout)).toContain(placeOf(grown).layout);
+      expect(shards.map(({ layout }) => layout)).toContain(targetOf(grown).layout);
       expect(await textsOf(grown)).toEqual(["a 1 : 3", "a 1 red: 1", "b 1 : 1"]);
       expect((await grown.read({ values: { colour: "" } })).map(({ count }) => count)).toEqual([3, 1]);
       await expect(old.read()).rejects.toMatchObject(mismatch);
       const table = new WideTable(NAMES.length);
       await expect(new DrainService({ counters: old, sink: table }).drainOnce()).rejects.toMatchObject(mismatch);
       expect(await table.ledger()).toEqual([]);
-      expect(placeOf(grown).layout).toBe(
-        "1|8|minute|UTC|site|lane|+colour".replace("8", `${placeOf(grown).keys.length}`),
+      expect(targetOf(grown).layout).toBe(
+        "1|8|minute|UTC|site|lane|+colour".replace("8", `${targetOf(grown).keys.length}`),
       );
     });
 
@@ -149,8 +149,8 @@ overMatrix("counters", (name, open) =>
     test("readers and drains leave a newer shard alone, even if the key of the layout is older", async () => {
       const [old, grown] = [counters(0, { shards: 1 }), counters(1, { shards: 1 })];
       await add(grown, "a", "1", "red");
-      const [key] = placeOf(old).keys as [string];
-      const { layout } = placeOf(old);
+      const [key] = targetOf(old).keys as [string];
+      const { layout } = targetOf(old);
       const { store } = opened;
       const steps: Record<string, () => Promise<unknown>> = {
         page: () => store.run(page, key, { layout, cursor: "0", count: 9 }),
@@ -164,10 +164,10 @@ overMatrix("counters", (name, open) =>
       const before = await store.run(look, key, null);
       for (const [step, run] of Object.entries(steps))
         await expect(run(), step).rejects.toThrow(
-          `the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${placeOf(grown).layout}, not ${layout}`,
+          `the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${targetOf(grown).layout}, not ${layout}`,
         );
       expect(await store.run(look, key, null)).toEqual(before);
-      const newest = placeOf(counters(2, { shards: 1 })).layout;
+      const newest = targetOf(counters(2, { shards: 1 })).layout;
       expect((await store.run(freeze, key, { layout: newest, nonce: "n" })).generation).toMatchObject({ sum: 1n });
     });
 
@@ -183,7 +183,7 @@ overMatrix("counters", (name, open) =>
     test("an old program that finds no layout key writes the layout of the shards", async () => {
       const grown = counters(1);
       await add(grown, "a", "1", "red");
-      const { shapeKey, layout } = placeOf(grown);
+      const { shapeKey, layout } = targetOf(grown);
       await opened.store.run(setAside, shapeKey, { aside: `${shapeKey}:aside`, seen: `hash ${layout} -` });
       await add(counters(0), "a", "1");
       expect((await opened.store.run(look, shapeKey, null)).layout).toBe(layout);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Counters, placeOf } from "../../../src/counters/counter/counters.ts";
+import { Counters, targetOf } from "../../../src/counters/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counters/counter/options.ts";
 import { look } from "../../../src/counters/counter/steps/look.ts";
 import { setAside } from "../../../src/counters/counter/steps/set-aside.ts";
@@ -146,7 +146,7 @@ overMatrix("counters", (name, open) =>
       const other = counters(options);
       await expect(other.add(valuesOf(options, "z"))).rejects.toMatchObject(mismatch);
       await expect(other.add(valuesOf(options, "z"))).rejects.toThrow(
-        `Counters "flow" add: the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${placeOf(flow).layout}, not ${placeOf(other).layout}`,
+        `Counters "flow" add: the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${targetOf(flow).layout}, not ${targetOf(other).layout}`,
       );
       await expect(other.read()).rejects.toMatchObject(mismatch);
       const drain = new DrainService({ counters: other, sink: new TableSink() });
@@ -162,7 +162,7 @@ overMatrix("counters", (name, open) =>
           processes.map((one) => one.add(valuesOf({ dimensions: one.shape.dimensions as string[] }, "z"), { at: AT })),
         );
         const counted = processes.filter((_, at) => ends[at]!.status === "fulfilled");
-        expect(new Set(counted.map((one) => placeOf(one).layout)).size).toBe(1);
+        expect(new Set(counted.map((one) => targetOf(one).layout)).size).toBe(1);
         expect(counted).toHaveLength(2);
         expect((await counted[0]!.read()).map(({ count }) => count)).toEqual([2]);
       }
@@ -173,7 +173,7 @@ overMatrix("counters", (name, open) =>
     test("if the key of the layout is lost or was never written, the shards have it", async () => {
       const flow = counters(OWN);
       await flow.add({ site: "a", lane: "b" }, { at: AT });
-      const { shapeKey, layout } = placeOf(flow);
+      const { shapeKey, layout } = targetOf(flow);
       const seen = `hash ${layout} -`;
       expect(await opened.store.run(setAside, shapeKey, { aside: `${shapeKey}:aside`, seen })).toBe(true);
       await expect(counters(other!).add({ site: "a", lane: "b" })).rejects.toMatchObject(mismatch);

@@ -5,7 +5,7 @@ import { settingsText } from "../../../operate/kinds/settings-text.ts";
 import { type Column, cut, tableLines } from "../columns.ts";
 import { healthLine } from "./health-line.ts";
 import { type Row, TREND_PARTS } from "./rows.ts";
-import { placeOf, type TopState } from "./state.ts";
+import { indexOfSelected, type TopState } from "./state.ts";
 
 /** Lines above and below the rows: the head, the store, the names of the columns, and the foot. */
 const OTHER_LINES = 4;
@@ -25,7 +25,7 @@ export function pageRowsOf({ rows }: Size): number {
 /** The rows that are on the screen: a page around the selected one. */
 export function pageOf(rows: readonly Row[], state: TopState, size: Size): Row[] {
   const pageRows = pageRowsOf(size);
-  const first = Math.floor(placeOf(rows, state) / pageRows) * pageRows;
+  const first = Math.floor(indexOfSelected(rows, state) / pageRows) * pageRows;
   return rows.slice(first, first + pageRows);
 }
 
@@ -38,8 +38,8 @@ export function frameLines(
   colors: Colors,
 ): string[] {
   const page = pageOf(rows, state, size);
-  const place = placeOf(rows, state);
-  const counts = `${rows.length === 0 ? 0 : place + 1}/${rows.length} · ${about.processes} ${about.processes === 1 ? "process" : "processes"}`;
+  const selected = indexOfSelected(rows, state);
+  const counts = `${rows.length === 0 ? 0 : selected + 1}/${rows.length} · ${about.processes} ${about.processes === 1 ? "process" : "processes"}`;
   const time = new Date(about.nowMs).toISOString().slice(11, 19);
   const filter = state.isTyping || state.filter !== "" ? ` · /${state.filter}${state.isTyping ? "_" : ""}` : "";
   const head = `oriel top · ${time} · ${counts} · by ${state.sort}${state.isReversed ? " reversed" : ""}${filter}`;
@@ -48,7 +48,7 @@ export function frameLines(
     ...(size.columns >= TREND_COLUMNS ? [trendOf(page, colors)] : []),
   ];
   const [names = "", ...lines] = tableLines(columns, size.columns - 2);
-  const body = lines.map((line, i) => (page[i] === rows[place] ? `${colors.bold(">")} ${line}` : `  ${line}`));
+  const body = lines.map((line, i) => (page[i] === rows[selected] ? `${colors.bold(">")} ${line}` : `  ${line}`));
   if (rows.length === 0)
     body.push(cut(state.filter === "" ? "  Nothing is listed." : "  Nothing matches.", size.columns));
   const blank = Array.from({ length: Math.max(0, pageRowsOf(size) - body.length) }, () => "");

@@ -61,8 +61,8 @@ export function ordered(all: readonly Row[], state: TopState): Row[] {
   return isReversed ? sorted.reverse() : sorted;
 }
 
-/** The place of the selected row; 0 if it is gone. */
-export function placeOf(rows: readonly Row[], { selected }: TopState): number {
+/** The index of the selected row; 0 if it is gone. */
+export function indexOfSelected(rows: readonly Row[], { selected }: TopState): number {
   return Math.max(
     0,
     rows.findIndex(({ structure }) => structure.id === selected),
@@ -75,8 +75,8 @@ export function afterKey(state: TopState, key: Key, rows: readonly Row[], pageRo
   if (state.isTyping) return typed(state, key);
   const move = movesOf(pageRows)[key.name ?? ""];
   if (move !== undefined && !state.isDetail) {
-    const place = Math.min(Math.max(0, placeOf(rows, state) + move), rows.length - 1);
-    return { ...state, selected: rows[place]?.structure.id ?? "" };
+    const index = Math.min(Math.max(0, indexOfSelected(rows, state) + move), rows.length - 1);
+    return { ...state, selected: rows[index]?.structure.id ?? "" };
   }
   switch (key.name ?? key.sequence) {
     case "q":
@@ -85,7 +85,7 @@ export function afterKey(state: TopState, key: Key, rows: readonly Row[], pageRo
     case "enter":
       return {
         ...state,
-        selected: rows[placeOf(rows, state)]?.structure.id ?? "",
+        selected: rows[indexOfSelected(rows, state)]?.structure.id ?? "",
         isDetail: !state.isDetail && rows.length > 0,
       };
     case "escape":

@@ -130,9 +130,9 @@ export class Producer implements OneAtATime {
     const { store, key, shaped, now } = this.#options;
     try {
       const sentAtMs = now();
-      const { place } = await store.run(add, key, { ...LOOK, layout: shaped.layout, mark: this.#mark });
-      if (Number(place) >= number) this.#unconfirmed.confirm(Number(place), sentAtMs);
-      else await this.#resend(Number(place), { number: number + 1, before: number });
+      const { position } = await store.run(add, key, { ...LOOK, layout: shaped.layout, mark: this.#mark });
+      if (Number(position) >= number) this.#unconfirmed.confirm(Number(position), sentAtMs);
+      else await this.#resend(Number(position), { number: number + 1, before: number });
     } catch {
       // The next check or batch asks again.
     }
@@ -187,18 +187,18 @@ export class Producer implements OneAtATime {
     for (let before = from; ; ) {
       // Any other value is compared with the mark. A missing mark may also be one that was deleted.
       if (before === 0 && this.#isLongAgo()) this.#giveUp();
-      const marks = { mark: this.#mark, before: placeOf(before), after: `${number}` };
+      const marks = { mark: this.#mark, before: positionOf(before), after: `${number}` };
       const addition = { layout: shaped.layout, ...marks, total, rows, again: batch.where ?? "" };
       const sentAtMs = now();
       const added = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
-      const { isCounted, place } = added;
-      const reached = Number(place);
+      const { isCounted, position } = added;
+      const reached = Number(position);
       if (isCounted || number > this.#number) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
         // If an earlier copy of the request counted the batch, its generation is unknown. It is at the earliest that of the batch before.
         if (isCounted) this.#where = `${added.born}.${added.generation}`;
-        // A batch that is sent again keeps its first place: after a second loss the table may have it from there.
+        // A batch that is sent again keeps its first position: after a second loss the table may have it from there.
         this.#unconfirmed.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
         return;
       }
@@ -270,7 +270,7 @@ function newMark(): string {
 }
 
 /** The value of a mark after the batch of this number. Before the first batch the field does not exist. */
-function placeOf(number: number): string {
+function positionOf(number: number): string {
   return number === 0 ? "" : `${number}`;
 }
 

@@ -29,7 +29,7 @@ export interface Added {
   /** When the shard was created. "": unknown. */
   born: string;
   /** The mark's value before the step. */
-  place: string;
+  position: string;
 }
 
 const MAX_SUM = 2n ** 63n - 1n;
@@ -53,23 +53,23 @@ export const add: Operation<Addition, Added> = {
   ],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
-    const [born, place] = new TextDecoder().decode(reply.subarray(ADDED_BYTES)).split(" ") as [string, string];
+    const [born, position] = new TextDecoder().decode(reply.subarray(ADDED_BYTES)).split(" ") as [string, string];
     return {
       isCounted: reply[ADDED_STATUS_AT] === STATUS.done,
       generation: view.getFloat64(ADDED_GENERATION_AT, true),
       born,
-      place,
+      position,
     };
   },
   local(keys, key, { layout, mark, before, after, total, rows, again = "" }, nowMs) {
     const shard = shardAt(keys, key, layout, true);
     const { current, base } = shard.numbers;
     const generation = current + base;
-    const place = shard.get(mark) ?? "";
-    if (place !== before) return { isCounted: false, generation, born: shard.get("@born") ?? "", place };
+    const position = shard.get(mark) ?? "";
+    if (position !== before) return { isCounted: false, generation, born: shard.get("@born") ?? "", position };
     if (again !== "" && isInTable(again, shard.get("@rebased") ?? "")) {
       change(keys, key, shard, ROW_BYTES, () => shard.set(mark, after));
-      return { isCounted: true, generation, born: shard.get("@born") ?? "", place };
+      return { isCounted: true, generation, born: shard.get("@born") ?? "", position };
     }
     const sum = BigInt(shard.get(`@n:${current}`) ?? 0) + BigInt(total);
     if (sum > MAX_SUM) throw new RangeError("increment or decrement would overflow");
@@ -88,6 +88,6 @@ export const add: Operation<Addition, Added> = {
       }
       for (let i = 0; i < counts.length; i += 2) shard.add(`${current}|${counts[i]}`, BigInt(counts[i + 1]!));
     });
-    return { isCounted: true, generation, born: shard.get("@born") ?? "", place };
+    return { isCounted: true, generation, born: shard.get("@born") ?? "", position };
   },
 };

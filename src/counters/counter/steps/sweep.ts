@@ -22,10 +22,10 @@ export const sweep: Operation<Leftovers, number> = {
   local(keys, key, { layout, fields }) {
     const shard = shardAt(keys, key, layout);
     const acknowledged = shard.number("@ack", 0);
-    const goes = (field: string, place: string | undefined) => {
+    const goes = (field: string, position: string | undefined) => {
       const generation = /^(\d+)\|/.exec(field)?.[1];
       if (generation !== undefined) return Number(generation) <= acknowledged;
-      return field.startsWith("w:") && shard.get(field) === place;
+      return field.startsWith("w:") && shard.get(field) === position;
     };
     const going = fields.filter((field, i) => i % 2 === 0 && goes(field, fields[i + 1]));
     if (going.length === 0) return 0;

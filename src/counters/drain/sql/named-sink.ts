@@ -1,5 +1,5 @@
 import { argumentError, signalOf, wholeNumber } from "../../../base/errors.ts";
-import { Place } from "../../../base/place.ts";
+import { Site } from "../../../base/site.ts";
 import type { CounterShape } from "../../counter/table.ts";
 import { checkShape } from "./shape.ts";
 import type { Sink, SinkCallOptions } from "./sink.ts";
@@ -9,7 +9,7 @@ const SHAPE = "a counter's shape: { name, dimensions, buckets }";
 
 /** Wraps the sink that `make` returns. Errors of `make` and of all methods begin with `name`. */
 export function namedSink(name: string, make: () => Sink): Sink {
-  const at = new Place(name);
+  const at = new Site(name);
   const sink = at.checked(undefined, make);
   const run = async <T>(
     method: string,

@@ -1,5 +1,5 @@
 import { argumentError } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import type { BucketName } from "../../counter/buckets.ts";
 import { isStorable, longestValue as longestOf, MAX_START_MS, MIN_START_MS } from "../../counter/format/bounds.ts";
 import type { CounterShape, RowsQuery } from "../../counter/table.ts";
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 /** Maximum UTF-16 units of a value: 255 with up to three dimensions, otherwise 765 divided by the dimensions. */
 export function longestValue(shape: CounterShape): number {
-  return placed("longestValue", () => {
+  return atSite("longestValue", () => {
     if (!Array.isArray(shape?.dimensions)) throw argumentError("shape", shape, "{ dimensions: names }");
     return longestOf(shape.dimensions.length);
   });

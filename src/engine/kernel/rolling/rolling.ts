@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../../../base/errors.ts";
 import { oneOf } from "../../../base/options.ts";
 import { warnOfFractions } from "../../../base/percent.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { type Closed, type Duration, durationMs } from "../../../base/time.ts";
 import { activeKernel } from "../choose.ts";
 import { checkAttached, columnOf, timesOf, type Values, type ValueType } from "../column.ts";
@@ -44,7 +44,7 @@ export function rollingPercentile(
   values: Values,
   options: RollingOptions,
 ): RollingPercentiles {
-  return placed("rollingPercentile", () => {
+  return atSite("rollingPercentile", () => {
     checkKnown(options, ["span", "percentiles", "method", "type", "closed", "nan"]);
     const { span, percentiles, method = "linear", type, closed = "right", nan } = options;
     oneOf("closed", closed, "right", "both");

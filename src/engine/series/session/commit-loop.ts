@@ -2,7 +2,7 @@ import type { OneAtATime } from "../../../base/async/beside.ts";
 import { gathering } from "../../../base/async/gathering.ts";
 import { endsWithRequest } from "../../../base/async/of-request.ts";
 import { argumentError, OrielError } from "../../../base/errors.ts";
-import type { Place } from "../../../base/place.ts";
+import type { Site } from "../../../base/site.ts";
 import { instantMs } from "../../../base/time.ts";
 import type { Store } from "../../../store/contract.ts";
 import { constants } from "../../journal/format/constants.ts";
@@ -54,16 +54,16 @@ export class CommitLoop implements OneAtATime, QueryQueue, EventWriter {
   #isClosed = false;
 
   /** `time`: the estimate of the server's clock, shared by the loops of a series. */
-  constructor(store: Store, name: string, settings: SeriesSettings, time: ServerTime, place: Place) {
+  constructor(store: Store, name: string, settings: SeriesSettings, time: ServerTime, site: Site) {
     this.#store = store;
     this.#key = store.keyOf(name);
     this.exact = new ExactQueries(this, settings.nan);
-    this.#outbox = new Outbox(settings, (error) => place.error("record", error));
+    this.#outbox = new Outbox(settings, (error) => site.error("record", error));
     const { valueType, maxPendingBytes, isLocalOnError } = settings;
     const buffer = isLocalOnError ? new OfflineBuffer(valueType, maxPendingBytes) : undefined;
     this.online = new OnlineSession(store, this.#key, settings, time, buffer);
     if (!buffer) return;
-    this.#offline = new OfflineSession(store, place, settings, time, this.online.view, buffer);
+    this.#offline = new OfflineSession(store, site, settings, time, this.online.view, buffer);
     this.#recovery = new Recovery(this.online, this.#offline, settings, this);
   }
 

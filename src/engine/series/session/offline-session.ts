@@ -1,5 +1,5 @@
 import { OrielError } from "../../../base/errors.ts";
-import type { Place } from "../../../base/place.ts";
+import type { Site } from "../../../base/site.ts";
 import type { Store } from "../../../store/contract.ts";
 import { constants } from "../../journal/format/constants.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
@@ -26,7 +26,7 @@ const EXPIRED = "events became older than the retention while the store was unre
 export class OfflineSession implements Session {
   readonly buffer: OfflineBuffer;
   readonly #store: Store;
-  readonly #place: Place;
+  readonly #site: Site;
   readonly #settings: SeriesSettings;
   readonly #time: ServerTime;
   readonly #copy: JournalView;
@@ -38,14 +38,14 @@ export class OfflineSession implements Session {
 
   constructor(
     store: Store,
-    place: Place,
+    site: Site,
     settings: SeriesSettings,
     time: ServerTime,
     copy: JournalView,
     buffer: OfflineBuffer,
   ) {
     this.#store = store;
-    this.#place = place;
+    this.#site = site;
     this.#settings = settings;
     this.#time = time;
     this.#copy = copy;
@@ -60,7 +60,7 @@ export class OfflineSession implements Session {
   enter(cause: unknown): void {
     this.#cause = cause;
     this.#isOffline = true;
-    this.#store.goesOnWithout?.(`${this.#place.name} keeps its events in this process and answers from them`, cause);
+    this.#store.goesOnWithout?.(`${this.#site.name} keeps its events in this process and answers from them`, cause);
   }
 
   /** The store is back. */
@@ -116,7 +116,7 @@ export class OfflineSession implements Session {
 
   /** Reports that `count` events will never be in the store. */
   reportLost(count: number, error: unknown): void {
-    this.#store.report?.({ error: this.#place.error("record", error) as OrielError, count });
+    this.#store.report?.({ error: this.#site.error("record", error) as OrielError, count });
   }
 
   reportExpired(count: number): void {

@@ -1,4 +1,4 @@
-import type { Place } from "../../../base/place.ts";
+import type { Site } from "../../../base/site.ts";
 import { HeldLock } from "../../../holds/held.ts";
 import { forget, look } from "../../../holds/steps/steps.ts";
 import { StoreHold } from "../../../holds/store-hold.ts";
@@ -16,7 +16,7 @@ const LEASE_MS = 5000;
 
 /** A call of `acquire` on a limiter that lends permits. */
 export interface Acquisition {
-  readonly at: Place;
+  readonly at: Site;
   readonly store: Store;
   /** The key of the queue. */
   readonly key: string;

@@ -4,17 +4,17 @@ import { hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
 import type { DecideReply } from "./request.ts";
 
 /**
- * The decision for call number `place` of a group, as if the calls had come one after the other. `cost`: the cost of each
+ * The decision for call number `index` of a group, as if the calls had come one after the other. `cost`: the cost of each
  * call, one number for all policies or one for each.
  */
 export function decisionOf(
   reply: DecideReply,
   policies: readonly Policy[],
   cost: number | readonly number[],
-  place: number,
+  index: number,
   permit?: string,
 ): Decision {
-  const allowed = place < reply.granted;
+  const allowed = index < reply.granted;
   const decisions: PolicyDecision[] = [];
   let refused: PolicyDecision | undefined;
   let tightest: PolicyDecision | undefined;
@@ -22,7 +22,7 @@ export function decisionOf(
   for (let i = 0; i < policies.length; i++) {
     const { name, kindName, limit, isShadow } = policies[i]!;
     const { passes, waitMs } = reply.policies[i]!;
-    const isPassed = allowed ? place < passes : passes > reply.granted;
+    const isPassed = allowed ? index < passes : passes > reply.granted;
     const one: PolicyDecision = {
       name,
       kind: kindName,
@@ -34,7 +34,7 @@ export function decisionOf(
       retryAfterMs: isPassed ? 0 : waitMs,
       resetAfterMs: 0,
     };
-    setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, place);
+    setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, index);
     decisions.push(one);
     resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
     if (isShadow) continue;
@@ -65,10 +65,10 @@ function setRemaining(
   policy: Policy,
   i: number,
   cost: number,
-  place: number,
+  index: number,
 ): void {
   const { passes, used, reserved, resetMs } = reply.policies[i]!;
-  const later = Math.max(0, Math.min(reply.granted, passes) - place - 1) * cost;
+  const later = Math.max(0, Math.min(reply.granted, passes) - index - 1) * cost;
   if (policy.kind !== KIND.leaky) {
     one.remaining = Math.max(0, policy.limit - used - reserved + later);
     one.resetAfterMs = resetMs;

@@ -3,7 +3,7 @@ const CSRF_COOKIE = "oriel_dashboard_form";
 const TEXT = new TextEncoder();
 
 /** Where a browser sends a cookie to. */
-export interface CookiePlace {
+export interface CookieScope {
   readonly path: string;
   /** Over https only. */
   readonly isSecure: boolean;
@@ -28,9 +28,9 @@ export class Sessions {
   }
 
   /** The fields of a response that open a session, if `given` is the token; else undefined. */
-  async open(given: string, place: CookiePlace): Promise<string | undefined> {
+  async open(given: string, scope: CookieScope): Promise<string | undefined> {
     if (this.#token === undefined || !(await isSame(given, this.#token))) return undefined;
-    return setCookie(COOKIE, await this.#value(), place);
+    return setCookie(COOKIE, await this.#value(), scope);
   }
 
   #value(): Promise<string> {
@@ -40,11 +40,11 @@ export class Sessions {
 }
 
 /** The secret of a browser that actions must repeat in a header, and the cookie that sets it if the browser has none. */
-export function formSecret(request: Request, place: CookiePlace): { secret: string; cookie: string | undefined } {
+export function formSecret(request: Request, scope: CookieScope): { secret: string; cookie: string | undefined } {
   const known = cookieOf(request, CSRF_COOKIE);
   if (known !== undefined && /^[0-9a-f]{32}$/.test(known)) return { secret: known, cookie: undefined };
   const secret = hexOf(crypto.getRandomValues(new Uint8Array(16)));
-  return { secret, cookie: setCookie(CSRF_COOKIE, secret, place) };
+  return { secret, cookie: setCookie(CSRF_COOKIE, secret, scope) };
 }
 
 /**
@@ -69,7 +69,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-function setCookie(name: string, value: string, { path, isSecure }: CookiePlace): string {
+function setCookie(name: string, value: string, { path, isSecure }: CookieScope): string {
   return `${name}=${value}; Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
 }
 

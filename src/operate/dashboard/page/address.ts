@@ -1,5 +1,5 @@
 /** The view, as the part of the address after "#" names it. A link to it shows the same. */
-export interface Place {
+export interface Route {
   /** Of a structure; undefined in the overview. */
   readonly kind: string | undefined;
   readonly name: string | undefined;
@@ -11,7 +11,7 @@ export interface Place {
 /** A longer name stands in the address by its id, as "~id". */
 const MAX_NAME = 300;
 
-export function placeNow(): Place {
+export function routeNow(): Route {
   const text = location.hash.replace(/^#\/?/, "");
   const at = text.indexOf("?");
   const [path, query] = at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
@@ -35,7 +35,7 @@ export function addressOf({ kind, name, id }: { kind: string; name: string; id: 
 
 /** Changes parameters of the address; null removes one. The back button returns to the former view, unless `isMinor`. */
 export function change(values: Record<string, string | number | null>, isMinor = false): void {
-  const { query } = placeNow();
+  const { query } = routeNow();
   for (const [name, value] of Object.entries(values))
     if (value === null || value === "") query.delete(name);
     else query.set(name, String(value));
@@ -45,7 +45,7 @@ export function change(values: Record<string, string | number | null>, isMinor =
   if (address === location.hash) return;
   if (isMinor) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
-  dispatchEvent(new Event("oriel:place"));
+  dispatchEvent(new Event("oriel:route"));
 }
 
 function decoded(text: string): string {

@@ -1,5 +1,5 @@
 import type { StructureEntry } from "../protocol.ts";
-import { placeNow } from "./address.ts";
+import { routeNow } from "./address.ts";
 import { h, setText } from "./dom.ts";
 import type { Panel } from "./kinds/panel.ts";
 import { panelOf } from "./kinds/panels.ts";
@@ -37,7 +37,7 @@ const live = new Live({
   refused: loadLater,
 });
 
-/** Asks for the list of structures, and shows the place that the address names. */
+/** Asks for the list of structures, and shows the route that the address names. */
 async function load(): Promise<void> {
   clearTimeout(retry);
   try {
@@ -74,7 +74,7 @@ function showLogin(): void {
 
 function show(): void {
   if (!overview) return;
-  const { kind, name, isProcesses } = placeNow();
+  const { kind, name, isProcesses } = routeNow();
   if (isProcesses) {
     showProcesses(overview);
     return;
@@ -163,7 +163,7 @@ function backLink(): HTMLElement {
 }
 
 addEventListener("hashchange", show);
-addEventListener("oriel:place", show);
+addEventListener("oriel:route", show);
 addEventListener("oriel:token", showLogin);
 addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as Element).tagName);

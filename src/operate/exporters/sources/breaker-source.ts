@@ -1,5 +1,5 @@
 import { argumentError } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { counter, type MetricInfo, type MetricsSource, Totals } from "../metric.ts";
 import { Names } from "../names.ts";
 import { together } from "../together.ts";
@@ -19,7 +19,7 @@ export interface BreakerLike {
  * ARGUMENT.
  */
 export function breakerSource(breaker: BreakerLike): MetricsSource {
-  return placed("breakerSource", () => {
+  return atSite("breakerSource", () => {
     if (!isBreaker(breaker)) throw argumentError("breaker", breaker, "a Breaker");
     const names = new Names();
     const counts = new BreakerCounts(names);

@@ -1,5 +1,5 @@
 import { argumentError } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { counter, type MetricInfo, type MetricsSource, nameLabel, Totals } from "../metric.ts";
 
 /** The events of `DrainService` that this source counts. */
@@ -27,7 +27,7 @@ export function isDrain(drain: object): boolean {
 
 /** Metrics of a drain in this process: what it has written, and how long shards have waited for it. Throws ARGUMENT. */
 export function drainSource(name: string, drain: DrainLike): MetricsSource {
-  return placed("drainSource", () => {
+  return atSite("drainSource", () => {
     if (typeof name !== "string") throw argumentError("name", name, "a string");
     if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
     return new DrainCounts(nameLabel(name), drain).source;

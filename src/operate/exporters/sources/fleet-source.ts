@@ -1,6 +1,6 @@
 import { argumentError } from "../../../base/errors.ts";
 import { given, oneOf, type Schema, settingsOf } from "../../../base/options.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
 import { tap } from "../../../store/registry/structures.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
@@ -56,7 +56,7 @@ const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Metrics of a `FleetMetrics`. Throws ARGUMENT. */
 export function fleetSource(fleet: FleetLike, options: FleetSourceOptions = {}): MetricsSource {
-  return placed("fleetSource", () => {
+  return atSite("fleetSource", () => {
     const { scope, percentiles } = settingsOf(FLEET_SOURCE, options);
     if (!isFleet(fleet)) throw argumentError("fleet", fleet, "a FleetMetrics");
     const gauges = fleetWindow(fleet, percentiles);

@@ -1,5 +1,5 @@
 import { argumentError } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { tap } from "../../../store/registry/structures.ts";
 import { counter, type MetricsSource, type Sample, Totals } from "../metric.ts";
 import { Names } from "../names.ts";
@@ -29,7 +29,7 @@ export interface LimiterLike {
  * middleware, and also those that this process made alone. A limiter without a source has no extra cost. Throws ARGUMENT.
  */
 export function limiterSource(limiter: LimiterLike): MetricsSource {
-  return placed("limiterSource", () => {
+  return atSite("limiterSource", () => {
     if (!isLimiter(limiter)) throw argumentError("limiter", limiter, "a Limiter");
     const counts = new LimiterCounts();
     counts.attach(limiter);

@@ -1,5 +1,5 @@
 import { argumentError } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
 import { counter, type MetricInfo, type MetricsSource, Totals } from "../metric.ts";
 import { Names } from "../names.ts";
@@ -37,7 +37,7 @@ export interface WorkerSourceEvents extends Record<Exclude<(typeof EVENTS)[numbe
  * Throws ARGUMENT.
  */
 export function queueSource(queue: QueueLike, workers: readonly WorkerLike[] = []): MetricsSource {
-  return placed("queueSource", () => {
+  return atSite("queueSource", () => {
     if (!isQueue(queue)) throw argumentError("queue", queue, "a DelayQueue");
     if (!Array.isArray(workers as unknown)) throw argumentError("workers", workers, "an array of workers");
     for (const worker of workers)

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import { type Duration, durationMs } from "../../../base/time.ts";
 import { tap } from "../../../store/registry/structures.ts";
 import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
@@ -51,7 +51,7 @@ const MAX_AGE_MS = 1000;
  * processes, in the unit that was recorded. Throws ARGUMENT.
  */
 export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = {}): MetricsSource {
-  return placed("seriesSource", () => {
+  return atSite("seriesSource", () => {
     if (!isSeries(series)) throw argumentError("series", series, "a Series");
     const settings = seriesSettings(options);
     const names = new Names();

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown, show } from "../../../base/errors.ts";
-import { placed } from "../../../base/place.ts";
+import { atSite } from "../../../base/site.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
 import type { MetricsSource } from "../metric.ts";
 import { checkPercentiles } from "../options.ts";
@@ -21,7 +21,7 @@ const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Gauges of `MetricWindow`s. Each process reports its own, so sums over processes are correct. Throws ARGUMENT. */
 export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
-  return placed("windowSource", () => {
+  return atSite("windowSource", () => {
     checkKnown(options, ["percentiles"]);
     const given = options.percentiles;
     const percentiles = checkPercentiles(given ?? DEFAULT_PERCENTILES);

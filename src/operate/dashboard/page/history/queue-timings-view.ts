@@ -1,5 +1,5 @@
 import type { SeriesView } from "../../protocol.ts";
-import { change, placeNow } from "../address.ts";
+import { change, routeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { LivePart } from "../parts/live-part.ts";
 import { Charts } from "../series/charts.ts";
@@ -92,6 +92,6 @@ export class QueueTimingsView {
 }
 
 function timingNow(): string {
-  const asked = placeNow().query.get("timing");
+  const asked = routeNow().query.get("timing");
   return TIMINGS.some(([name]) => name === asked) ? asked! : "lateness";
 }

@@ -1,6 +1,6 @@
 import { counted, whole } from "../../../format.ts";
 import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
-import { change, placeNow } from "../address.ts";
+import { change, routeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { ask, type PageOverview } from "../server.ts";
 import { choiceOf, isColumn, listed } from "./list.ts";
@@ -83,7 +83,7 @@ export class OverviewPage {
   }
 
   get spanMs(): number {
-    return Number(placeNow().query.get("span")) || DEFAULT_SPAN;
+    return Number(routeNow().query.get("span")) || DEFAULT_SPAN;
   }
 
   /** Ids of the rows on the screen. */
@@ -107,7 +107,7 @@ export class OverviewPage {
 
   /** Reads the address. */
   update(): void {
-    const { query } = placeNow();
+    const { query } = routeNow();
     const choice = choiceOf(query);
     if (document.activeElement !== this.#search) this.#search.value = choice.search;
     if (this.#span.value !== String(this.spanMs)) this.#numbers.clear();
@@ -126,7 +126,7 @@ export class OverviewPage {
 
   #draw(): void {
     const { structures } = this.#overview;
-    this.#list = listed(structures, choiceOf(placeNow().query), this.#numbers);
+    this.#list = listed(structures, choiceOf(routeNow().query), this.#numbers);
     this.#table.setAttribute("aria-rowcount", String(this.#list.length + 1));
     this.#table.classList.toggle(
       "with-denied",
@@ -147,10 +147,10 @@ export class OverviewPage {
   }
 
   async #sortByNumbers(): Promise<void> {
-    const before = placeNow().query.toString();
+    const before = routeNow().query.toString();
     try {
       const rows = await ask<Record<string, RowNumbers>>("rank", { span: this.spanMs });
-      if (placeNow().query.toString() !== before || !this.element.isConnected) return;
+      if (routeNow().query.toString() !== before || !this.element.isConnected) return;
       for (const [id, row] of Object.entries(rows)) this.#numbers.set(id, row);
       this.#draw();
     } catch {
@@ -205,7 +205,7 @@ export class OverviewPage {
   }
 
   #onSort(name: string): void {
-    const { sort, isRising } = choiceOf(placeNow().query);
+    const { sort, isRising } = choiceOf(routeNow().query);
     const isFirstRising = name === "name";
     if (sort !== name) change({ sort: name === "name" ? null : name, order: null }, true);
     else change({ order: isRising === isFirstRising ? (isFirstRising ? "down" : "up") : null }, true);

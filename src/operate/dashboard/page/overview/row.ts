@@ -1,6 +1,6 @@
 import { age, number } from "../../../format.ts";
 import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
-import { addressOf, placeNow } from "../address.ts";
+import { addressOf, routeNow } from "../address.ts";
 import { h, setText, svg } from "../dom.ts";
 import type { RowView } from "./virtual-rows.ts";
 
@@ -39,7 +39,7 @@ export function fillRow(
 ): void {
   element.setAttribute("aria-rowindex", String(index + 2));
   setText(link, entry.name === "" ? "(no name)" : entry.name.slice(0, 300));
-  const span = placeNow().query.get("span");
+  const span = routeNow().query.get("span");
   link.href = addressOf(entry, span);
   setText(kind, entry.kind);
   const trouble = numbers?.error ?? (entry.conflict ? "settings differ between processes" : undefined);

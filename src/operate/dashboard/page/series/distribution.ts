@@ -9,7 +9,7 @@ const SHOWN = [0, 1, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 100];
 const NAMES: Record<number, string> = { 0: "min", 100: "max" };
 /** The axis of percentiles gives each further nine the same width. */
 const TICKS = [50, 90, 99, 99.9, 99.99];
-const placeOf = (p: number) => -Math.log10(1 - p / 100);
+const xOf = (p: number) => -Math.log10(1 - p / 100);
 
 type Pair = readonly [a: Distribution, b: Distribution | undefined];
 
@@ -147,12 +147,12 @@ function curve(target: HTMLElement, [a, b]: Pair): uPlot {
     each ? each.percentiles.slice(0, points.length).map(({ value }) => value) : points.map(() => null);
   const options = optionsOf(target, 180);
   const isLog = a.histogram?.isLog === true && (b === undefined || b.histogram?.isLog === true);
-  options.axes[0] = { ...options.axes[0]!, splits: () => TICKS.map(placeOf), values: () => TICKS.map((p) => `p${p}`) };
+  options.axes[0] = { ...options.axes[0]!, splits: () => TICKS.map(xOf), values: () => TICKS.map((p) => `p${p}`) };
   if (isLog) Object.assign(options.axes[1]!, LOG_AXIS);
-  options.scales = { x: { time: false, range: [0, placeOf(99.99)] }, y: { distr: isLog ? 3 : 1 } };
+  options.scales = { x: { time: false, range: [0, xOf(99.99)] }, y: { distr: isLog ? 3 : 1 } };
   const line = (name: string) => ({ stroke: colorOf(name), width: 2, points: { show: false } });
   options.series = [{}, line("--a"), line("--b")];
-  return new uPlot(options, [points.map(({ p }) => placeOf(p)), valuesOf(a), valuesOf(b)] as uPlot.AlignedData, target);
+  return new uPlot(options, [points.map(({ p }) => xOf(p)), valuesOf(a), valuesOf(b)] as uPlot.AlignedData, target);
 }
 
 function tableOf(a: Distribution, b: Distribution | undefined): HTMLElement {

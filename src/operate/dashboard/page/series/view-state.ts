@@ -1,4 +1,4 @@
-import { change, placeNow } from "../address.ts";
+import { change, routeNow } from "../address.ts";
 
 export interface Span {
   readonly fromMs: number;
@@ -33,7 +33,7 @@ const MIN_SPAN = 20;
 export const BUCKETS = 120;
 
 export function stateNow(): ViewState {
-  const { query } = placeNow();
+  const { query } = routeNow();
   const below = query.get("below");
   const scale = query.get("scale");
   const drag = query.get("drag");

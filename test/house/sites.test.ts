@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Listeners } from "../../src/base/async/listeners.ts";
 import { didYouMean } from "../../src/base/did-you-mean.ts";
 import { argumentError, checkKnown, corruptError, OrielError } from "../../src/base/errors.ts";
-import { Place } from "../../src/base/place.ts";
+import { Site } from "../../src/base/site.ts";
 import {
   Counters,
   Limiter,
@@ -13,12 +13,12 @@ import {
   slidingWindow,
 } from "../../src/entries/index.ts";
 
-const place = new Place("Series", "api:latency", { address: "db:6379" });
+const site = new Site("Series", "api:latency", { address: "db:6379" });
 
 test("an error of a place names structure, name, operation and server, and keeps its other fields", () => {
   const cause = new Error("ECONNREFUSED");
   const inner = new OrielError("UNAVAILABLE", "no", { cause, transient: true, applied: "unknown", retryAfterMs: 7 });
-  const reported = place.error("record", inner) as OrielError;
+  const reported = site.error("record", inner) as OrielError;
   expect(reported.message).toBe('Series "api:latency" record: no (redis at db:6379)');
   const where = { structure: "Series", structureName: "api:latency", operation: "record", address: "db:6379" };
   expect(reported).toMatchObject({
@@ -30,22 +30,22 @@ test("an error of a place names structure, name, operation and server, and keeps
   });
   expect(reported.cause).toBe(cause);
   expect(reported.help).toMatch(/\/docs\/errors\.md#unavailable$/);
-  expect(place.error("record", reported)).toBe(reported);
-  expect((new Place("FleetMetrics", "shop").outer("read", reported) as OrielError).message).toBe(
+  expect(site.error("record", reported)).toBe(reported);
+  expect((new Site("FleetMetrics", "shop").outer("read", reported) as OrielError).message).toBe(
     'FleetMetrics "shop" read: no (redis at db:6379)',
   );
   const reason = new Error("the caller's own");
-  expect(place.error("record", reason)).toBe(reason);
+  expect(site.error("record", reason)).toBe(reason);
 });
 
 test("a wrong argument names no server", () => {
-  const reported = place.error("record", argumentError("value", {}, "a number")) as OrielError;
+  const reported = site.error("record", argumentError("value", {}, "a number")) as OrielError;
   expect(reported.message).toBe('Series "api:latency" record: value is an object; it must be a number');
   expect(reported.address).toBe(undefined);
 });
 
 test("the stack includes the line of the awaiting caller", async () => {
-  const failed = place.thrower("take");
+  const failed = site.thrower("take");
   const inner = async () => {
     await new Promise((resolve) => setTimeout(resolve, 1));
     throw new OrielError("UNAVAILABLE", "no");
@@ -85,7 +85,7 @@ test("unknown options and events are refused with the likely right name", () => 
     'option is "spam"; it must be one of span; did you mean "span"?',
   );
   expect(() => checkKnown(5 as never, ["span"])).toThrow("options is 5; it must be an object with span");
-  const listeners = new Listeners<{ completed: number }>(new Place("QueueWorker", "mail"), { completed: true });
+  const listeners = new Listeners<{ completed: number }>(new Site("QueueWorker", "mail"), { completed: true });
   expect(() => listeners.on("complete" as never, () => {})).toThrow(
     'QueueWorker "mail" on: event is "complete"; it must be one of completed; did you mean "completed"?',
   );

@@ -23,18 +23,18 @@ const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
 ]);
 
 /**
- * The place that errors of one structure begin with. Each public method passes its errors through its place:
+ * Where errors of one structure come from: their messages begin with it. Each public method passes its errors through its site:
  *
- *   constructor ......... `this.#place = placeOf("Series", store, name)`, then `place.checked(undefined, () => settings(options))`
- *   async method ........ `return this.#place.run("stats", async () => ...)`; with "no" if it changes nothing
- *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#place.thrower("take")` made once
- *   sync method ......... `try { ... } catch (error) { throw this.#place.error("record", error); }`
+ *   constructor ......... `this.#site = siteOf("Series", store, name)`, then `site.checked(undefined, () => settings(options))`
+ *   async method ........ `return this.#site.run("stats", async () => ...)`; with "no" if it changes nothing
+ *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#site.thrower("take")` made once
+ *   sync method ......... `try { ... } catch (error) { throw this.#site.error("record", error); }`
  *
  * The error is made anew there, in the public method's own async frame, so that its stack continues to the caller's
  * line. An error that is no OrielError (a signal's reason, an error of a callback) passes unchanged. So does an error
- * that has a place already, since it may be a signal's reason too. A structure made of other structures uses `outer`.
+ * that has a site already, since it may be a signal's reason too. A structure made of other structures uses `outer`.
  */
-export class Place {
+export class Site {
   readonly #structure: string;
   readonly #name: string | undefined;
   readonly #store: Addressed | undefined;
@@ -52,25 +52,25 @@ export class Place {
   }
 
   /**
-   * Returns the same error with this place. `operation` is the public method's name, undefined for a constructor or
+   * Returns the same error with this site. `operation` is the public method's name, undefined for a constructor or
    * function. `applied` is "no" for a method that changes nothing, whatever happened to its requests.
    */
   error(operation: string | undefined, error: unknown, applied?: "no"): unknown {
     return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error, applied) : error;
   }
 
-  /** Same as `error`, but replaces the place of an inner structure and keeps that structure's server, if it has one. */
+  /** Same as `error`, but replaces the site of an inner structure and keeps that structure's server, if it has one. */
   outer(operation: string | undefined, error: unknown, known?: "no"): unknown {
     if (!(error instanceof OrielError)) return error;
     const { code, cause, transient, retryAfterMs, result } = error;
     const applied = known ?? error.applied;
     const server = error.structure === undefined ? (error.address ?? this.#store?.address) : error.address;
     const address = OF_SERVER.has(code) ? server : undefined;
-    const place = { structure: this.#structure, structureName: this.#name, operation, address };
-    return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs, result }, place);
+    const site = { structure: this.#structure, structureName: this.#name, operation, address };
+    return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs, result }, site);
   }
 
-  /** Returns the result of `call`. An error gets this place; `applied` is as in `error`. */
+  /** Returns the result of `call`. An error gets this site; `applied` is as in `error`. */
   async run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
     try {
       return await call();
@@ -95,7 +95,7 @@ export class Place {
     };
   }
 
-  /** Returns the result of `check`. An error gets this place. */
+  /** Returns the result of `check`. An error gets this site. */
   checked<T>(operation: string | undefined, check: () => T): T {
     try {
       return check();
@@ -109,28 +109,28 @@ export class Place {
  * Returns the result of `call`. An error names the public function `name`. For functions without a structure, off hot
  * paths.
  */
-export function placed<T>(name: string, call: () => T): T {
-  return new Place(name).checked(undefined, call);
+export function atSite<T>(name: string, call: () => T): T {
+  return new Site(name).checked(undefined, call);
 }
 
-/** The error for a wrong argument of a structure without a name, if a `Place` would slow down each call. */
+/** The error for a wrong argument of a structure without a name, if a `Site` would slow down each call. */
 export function argumentErrorOf(structure: string, argument: string, value: unknown, allowed: string): unknown {
-  return new Place(structure).error(undefined, argumentError(argument, value, allowed));
+  return new Site(structure).error(undefined, argumentError(argument, value, allowed));
 }
 
 /**
- * The place of a structure with a name in a store. Throws ARGUMENT if the store or the name is invalid. A name is a
+ * The site of a structure with a name in a store. Throws ARGUMENT if the store or the name is invalid. A name is a
  * string that is not empty and has no lone surrogates. It has at most 10 240 bytes in UTF-8. The rule is the same for
  * all structures.
  */
-export function placeOf(structure: string, store: NamedStore, name: string): Place {
-  const place = new Place(structure, name, store);
-  place.checked(undefined, () => {
+export function siteOf(structure: string, store: NamedStore, name: string): Site {
+  const site = new Site(structure, name, store);
+  site.checked(undefined, () => {
     checkStore(store);
     if (typeof name !== "string" || name === "") throw argumentError("name", name, "a string that is not empty");
     store.keyOf(name);
   });
-  return place;
+  return site;
 }
 
 /** Throws ARGUMENT unless `store` is a store. The message ends in `also`, which names other allowed values. */
