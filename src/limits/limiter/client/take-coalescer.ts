@@ -1,6 +1,5 @@
 import { Coalescer } from "../../../base/async/coalescer.ts";
 import { type Deferred, deferred } from "../../../base/async/deferred.ts";
-import { afterGathering } from "../../../base/async/gathering.ts";
 import type { Clock } from "../../../base/time.ts";
 import { MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { Decision } from "../decision.ts";
@@ -35,7 +34,8 @@ export class TakeCoalescer {
   readonly #denyCacheMs: number;
   readonly #now: Clock;
   readonly #coalescer = new Coalescer<Map<string, Group>>({
-    schedule: afterGathering,
+    // By a promise, which fake timers leave alone.
+    schedule: (flush) => Promise.resolve().then(flush),
     begin: () => new Map(),
     send: (groups) => {
       for (const group of groups.values()) this.#send(group);
