@@ -42,6 +42,6 @@ export function announcedPolicies(announced: unknown): Policy[] {
     if (kind === "leaky-bucket") return typedPolicy({ ...both, capacity: limit, span });
     if (kind === "fixed-window") return typedPolicy({ ...both, limit, span, aligned: isAligned });
     if (kind === "sliding-window") return typedPolicy({ ...both, limit, span });
-    throw new OrielError("ARGUMENT", `this version of the dashboard does not know the policy ${JSON.stringify(kind)}`);
+    throw new OrielError("ARGUMENT", `this version of oriel does not know the policy ${JSON.stringify(kind)}`);
   });
 }

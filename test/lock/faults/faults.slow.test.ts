@@ -95,11 +95,11 @@ describe("lost replies and requests", () => {
 
 describe("unreachable servers", () => {
   test("the signal aborts when the lease may have ended, although nothing answers", async () => {
-    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
+    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 3000 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
     stage.proxy.cut();
-    await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
+    await until("the signal aborts", () => held!.signal.aborted);
     expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/may be over/) });
     await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
     stage.proxy.refuse(false);
