@@ -26,8 +26,7 @@ import { dashboardSettings } from "../../src/operate/dashboard/options.ts";
 import { KINDS, kindOf } from "../../src/operate/kinds/kinds.ts";
 import { Scope } from "../../src/operate/kinds/scope.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
-import { STRUCTURE_KINDS } from "../../src/store/registry/live.ts";
-import { liveStructures } from "../../src/store/registry/register.ts";
+import { inUse, liveOf, STRUCTURE_KINDS } from "../../src/store/registry/live.ts";
 import { command } from "../cli/command.ts";
 import { TableSink } from "../fuzz/table-sink.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
@@ -247,10 +246,12 @@ test("each kind that a structure can announce is here, and has a descriptor", ()
   expect(new Set(Object.keys(KINDS))).toEqual(new Set(STRUCTURE_KINDS));
 });
 
+const liveOn = (each: Store) => Object.values(liveOf(each)).flatMap((one) => (one instanceof Map ? inUse(one) : []));
+
 describe("whatever its options", () => {
   test("a structure that is opened by its announced settings has the settings that all processes share", async () => {
     const listed = (await new Scope(store, dashboardSettings({})).structures()).filter(isMade);
-    const original = new Map([...liveStructures(store)].map((each) => [`${each.kind} ${each.name}`, each.shared]));
+    const original = new Map(liveOn(store).map((each) => [`${each.kind} ${each.name}`, each.shared]));
     const failed: string[] = [];
     const opened = new Set<string>();
     for (const { kind, name, settings } of listed) {
@@ -260,7 +261,7 @@ describe("whatever its options", () => {
       const reader = memoryStore();
       const structure = open(reader, { name, settings });
       opened.add(kind);
-      const [again] = liveStructures(reader);
+      const [again] = liveOn(reader);
       const [known, found] = [original.get(`${kind} ${name}`), again?.shared].map((each) => JSON.stringify(each));
       if (again?.kind !== kind || again.name !== name || known !== found) failed.push(`${name}: ${known} but ${found}`);
       // Added dimensions and time zones are no shared settings.

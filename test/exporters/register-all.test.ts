@@ -12,8 +12,8 @@ import {
   registerAll,
   Series,
 } from "../../src/entries/index.ts";
+import { structuresOf } from "../../src/store/registry/live.ts";
 import { readRegistry } from "../../src/store/registry/read-registry.ts";
-import { structuresOf } from "../../src/store/registry/structures.ts";
 import { until } from "../harness/until.ts";
 
 const lines = async (source: ReturnType<typeof registerAll>) =>

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Breaker, Counters, DelayQueue, memoryStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { inUse, liveOf } from "../../src/store/registry/live.ts";
 import { readRegistry } from "../../src/store/registry/read-registry.ts";
-import { liveStructures } from "../../src/store/registry/register.ts";
 import { announce } from "../../src/store/registry/steps/announce.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { call, redis, SCENES } from "./scenes.ts";
@@ -18,7 +18,7 @@ test.each(["redis", "memory"])("with registry: false nothing is announced on %s"
   await queue.counts();
   await queue.counts();
   expect((await readRegistry(store)).structures).toEqual([]);
-  expect([...liveStructures(store)].map(({ name }) => name)).toEqual(["a"]);
+  expect(inUse(liveOf(store).others).map(({ name }) => name)).toEqual(["a"]);
 });
 
 test("an announcement that the server refuses fails no call", async () => {
@@ -88,7 +88,7 @@ test.each([
   const warned: string[] = [];
   vi.spyOn(process, "emitWarning").mockImplementation((text) => void warned.push(String(text)));
   const made = make(store);
-  const [live] = [...liveStructures(store)];
+  const [live] = inUse(liveOf(store).others);
   expect(live!.shared).toMatchObject(own);
   const shared = JSON.stringify({ ...live!.shared, ...theirs });
   const structures = [{ field, shared, settings: "{}" }];

@@ -2,7 +2,7 @@ import { wholeNumber } from "../../base/errors.ts";
 import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { atSite, checkStore } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
-import { onStructure, structuresOf } from "../../store/registry/structures.ts";
+import { onStructure, structuresOf } from "../../store/registry/live.ts";
 import { Election } from "./election.ts";
 import { allKinds, type Kind } from "./kinds.ts";
 import type { MetricsSource } from "./metric.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/contract.ts";
-import { tap } from "../../store/registry/structures.ts";
+import { tap } from "../../store/registry/live.ts";
 import { openingsKey } from "./names.ts";
 import { lines } from "./steps/lines.ts";
 

@@ -1,7 +1,7 @@
 import type { OrielError } from "../../base/errors.ts";
 import { Series } from "../../engine/series/series.ts";
 import type { Store } from "../../store/contract.ts";
-import { tap } from "../../store/registry/structures.ts";
+import { tap } from "../../store/registry/live.ts";
 import { deniedKey, type Outcome, outcomeSeries, outcomesKey } from "./names.ts";
 import { denied } from "./steps/denied.ts";
 import { lines } from "./steps/lines.ts";

@@ -3,8 +3,8 @@ import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts"
 import { atSite, checkStore } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
+import { onStructure, structuresOf } from "../../store/registry/live.ts";
 import { quietStore } from "../../store/registry/quiet-store.ts";
-import { onStructure, structuresOf } from "../../store/registry/structures.ts";
 import { BreakerHistory, type RecordedBreaker } from "./breaker-history.ts";
 import { LimiterHistory, type RecordedLimiter } from "./limiter-history.ts";
 import { QueueHistory, type RecordedWorker } from "./queue-history.ts";

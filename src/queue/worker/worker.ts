@@ -4,7 +4,7 @@ import { argumentError } from "../../base/errors.ts";
 import { type SettingsOf, settingsOf } from "../../base/options.ts";
 import { Site } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
-import { registerStructure } from "../../store/registry/structures.ts";
+import { addLive } from "../../store/registry/live.ts";
 import { Job } from "../job.ts";
 import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
 import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
@@ -99,7 +99,7 @@ export class QueueWorker<Payload = unknown> {
     );
     const { concurrency, prefetch } = this.#settings;
     this.#room = new Room(concurrency + prefetch, () => this.#held.size, this.#pollers);
-    registerStructure(store, this);
+    addLive(store, "QueueWorker", queue.name, this);
     for (const turns of this.#pollers) turns.pump();
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });

@@ -3,7 +3,7 @@ import { idleTimeout } from "../../base/async/timers.ts";
 import { warn } from "../../base/warn.ts";
 import { CONFLICT_MS } from "../../generated/layouts/registry.ts";
 import type { Store } from "../contract.ts";
-import { isLock, type LiveStructure, type LiveStructures } from "./live.ts";
+import { inUse, isLock, type Live, type LiveStructure } from "./live.ts";
 import { announce, type OtherSettings } from "./steps/announce.ts";
 import { basesOf } from "./steps/keys.ts";
 import { processId, thisProcess } from "./this-process.ts";
@@ -40,9 +40,11 @@ function fitting(structures: readonly LiveStructure[]): LiveStructure[] {
   return structures.slice(0, end < 0 ? structures.length : end);
 }
 
-/** Announces the structures of this process on one server. */
+/** Announces the structures of this process on one server, of this copy of the package. */
 export class Announcer {
-  readonly structures: LiveStructures;
+  readonly #live: Live;
+  /** Those with whose calls it announces. */
+  readonly #stores = new WeakSet<Store>();
   /** When each new structure is due, by the store's monotonic clock. */
   readonly #due = new WeakMap<LiveStructure, number>();
   /** When each other one was announced. */
@@ -53,14 +55,19 @@ export class Announcer {
   #allMs = Number.NEGATIVE_INFINITY;
   #isTimed = false;
 
-  constructor(structures: LiveStructures) {
-    this.structures = structures;
+  constructor(live: Live) {
+    this.#live = live;
   }
 
-  added(structure: LiveStructure, nowMs: number): void {
+  added(structure: LiveStructure, store: Store): void {
+    if (!this.#stores.has(store)) {
+      this.#stores.add(store);
+      store.onTurn?.(() => this.ride(store));
+    }
     if (this.#due.has(structure)) return;
-    this.#due.set(structure, nowMs + FIRST_MS);
-    this.#nextMs = Math.min(this.#nextMs, nowMs + FIRST_MS);
+    const dueMs = store.monotonic() + FIRST_MS;
+    this.#due.set(structure, dueMs);
+    this.#nextMs = Math.min(this.#nextMs, dueMs);
   }
 
   /**
@@ -78,7 +85,9 @@ export class Announcer {
     const isForAll = nowMs >= this.#allMs;
     const lastMs = (each: LiveStructure) => this.#announced.get(each) ?? Number.NEGATIVE_INFINITY;
     const isNew = (each: LiveStructure) => !this.#announced.has(each);
-    const all = [...this.structures];
+    const { others, locks } = this.#live;
+    const [ownOthers, ownLocks] = [this.#own(others), this.#own(locks)];
+    const all = [...ownOthers, ...ownLocks];
     const due = all.filter((each) => (isNew(each) ? this.#due.get(each)! <= nowMs : isForAll));
     // Those that have waited longest come first, so that each has its turn, however many there are.
     const sent = fitting(due.sort((a, b) => lastMs(a) - lastMs(b)));
@@ -89,9 +98,20 @@ export class Announcer {
       const dueMs = this.#due.get(each)!;
       this.#nextMs = Math.min(this.#nextMs, dueMs > nowMs ? dueMs : nowMs + FIRST_MS);
     }
-    const [base, locks] = basesOf(store);
-    this.#announce(store, base, sent, ({ kind }) => !isLock(kind));
-    this.#announce(store, locks, sent, ({ kind }) => isLock(kind));
+    const [base, lockBase] = basesOf(store);
+    const isOfLocks = ({ kind }: LiveStructure) => isLock(kind);
+    this.#announce(
+      store,
+      base,
+      ownOthers,
+      sent.filter((each) => !isOfLocks(each)),
+    );
+    this.#announce(store, lockBase, ownLocks, sent.filter(isOfLocks));
+  }
+
+  /** Another version of the package announces its own. */
+  #own(entries: Live["others"]): LiveStructure[] {
+    return inUse(entries).filter((each) => this.#due.has(each));
   }
 
   /** Where a process ends with its request, a timer would not be called. */
@@ -105,15 +125,13 @@ export class Announcer {
     }, ms + EARLY_MS);
   }
 
-  #announce(store: Store, base: string, sent: LiveStructure[], isOfTable: (each: LiveStructure) => boolean): void {
-    const structures = sent.filter(isOfTable);
+  #announce(store: Store, base: string, ofTable: LiveStructure[], structures: LiveStructure[]): void {
     if (structures.length === 0) return;
     const facts = thisProcess();
-    const fields = [...this.structures].filter(isOfTable).map(fieldOf);
     const input = {
       process: processId(),
       version: facts.version,
-      record: JSON.stringify({ ...facts, structures: fields }),
+      record: JSON.stringify({ ...facts, structures: ofTable.map(fieldOf) }),
       structures: structures.map(partsOf),
     };
     // A failed announcement is not repeated before the next minute. Nothing depends on it.

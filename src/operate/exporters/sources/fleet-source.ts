@@ -2,7 +2,7 @@ import { argumentError } from "../../../base/errors.ts";
 import { given, oneOf, type Schema, settingsOf } from "../../../base/options.ts";
 import { atSite } from "../../../base/site.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
-import { tap } from "../../../store/registry/structures.ts";
+import { tap } from "../../../store/registry/live.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
 import { counter, type MetricInfo, type MetricsSource, nameLabel, type Sample } from "../metric.ts";
 import { checkPercentiles } from "../options.ts";

@@ -1,6 +1,6 @@
 import { argumentError } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
-import { tap } from "../../../store/registry/structures.ts";
+import { tap } from "../../../store/registry/live.ts";
 import { counter, type MetricsSource, type Sample, Totals } from "../metric.ts";
 import { Names } from "../names.ts";
 

@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
 import { type Duration, durationMs } from "../../../base/time.ts";
-import { tap } from "../../../store/registry/structures.ts";
+import { tap } from "../../../store/registry/live.ts";
 import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
 import { type MetricInfo, type MetricsSource, type Sample, spanLabel } from "../metric.ts";
 import { Names } from "../names.ts";
