@@ -1,6 +1,6 @@
 // Turns the steps lua/<room>/<step>.lua into one module for each room, src/generated/scripts/<room>.ts, which exports
-// <step>Script: { text, sha, asciiSha, lockingSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
-// that is nearly the one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
+// <step>Script: { text }. Texts that stand together compress better in a bundle, which drops unused ones. A text that is nearly the
+// one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
 // src/generated/scripts/store.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts, the names that the scripts of a room
 // call into src/generated/calls.ts, and the version of package.json into src/generated/version.ts, because a bundle would contain
 // the whole of package.json.
@@ -24,9 +24,9 @@ for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
     if (!name.endsWith(".lua") || !isStep(readFileSync(file, "utf8"))) continue;
     scripts.set(scriptNameOf(name), composeScript(file));
   }
-  const exported = [...scripts].map(([name, { text, sha, asciiSha, lockingSha }], i) => {
+  const exported = [...scripts].map(([name, { text }], i) => {
     const value = textOrParts(text, [...scripts].slice(0, i));
-    return `export const ${name} = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  lockingSha: "${lockingSha}",\n  ${value},\n} as const satisfies Script;\n`;
+    return `export const ${name} = {\n  ${value},\n} as const satisfies Script;\n`;
   });
   if (exported.length === 0) continue;
   modules.set(`${room.name}.ts`, [`import type { Script } from "../../store/contract.ts";\n`, ...exported].join("\n"));

@@ -1,6 +1,5 @@
 // Composes the text of one script: first line, prelude, step with its includes, a line "-- each call" (where functions are
-// cut in two: src/store/delivery/scripting.ts), wrapper. Used by the build and by tests.
-import { createHash } from "node:crypto";
+// cut in two: src/store/redis/scripting.ts), wrapper. Used by the build and by tests.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,8 +19,8 @@ export function scriptNameOf(fileName) {
 }
 
 /**
- * Text and SHA-1 of the script of one step file, and the SHA-1s of its forms for ASCII arguments (src/store/http/ascii.ts). `replace` gives other texts for includes by name: the tests put their
- * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.
+ * The script of one step file. `replace` gives other texts for includes by name: the tests put their own clock in the place of
+ * "store/clock". Throws where the file is not of the form that lua/README.md tells.
  */
 export function composeScript(stepFile, replace = {}) {
   const script = expandedScript(stepFile, replace);
@@ -30,15 +29,7 @@ export function composeScript(stepFile, replace = {}) {
   const names = namesOf(dirname(stepFile), replace) ?? namesFor([own]);
   const [definitions, eachCall] = [script.definitions, script.eachCall].map((text) => minifyLua(text, names));
   const text = `${script.first}\n${definitions}\n-- each call\n${eachCall}\n`;
-  const ascii = asciiPrelude() + text.slice(script.first.length + 1);
-  return {
-    text,
-    sha: sha1(text),
-    asciiSha: sha1(`${script.first}\n${ascii}`),
-    lockingSha: sha1(
-      `${script.first}${script.first.includes("=") ? "," : " flags="}allow-key-locking\nARGV[0]=1\n${ascii}`,
-    ),
-  };
+  return { text };
 }
 
 /**
@@ -140,10 +131,6 @@ function checkLoads(stepFile, text) {
 export function asciiPrelude() {
   const text = readFileSync(join(luaFolder, "store", "ascii.lua"), "utf8");
   return `${minifyLua(text, namesFor([text]))}\n`;
-}
-
-function sha1(text) {
-  return createHash("sha1").update(text).digest("hex");
 }
 
 const CONSTANTS = /^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+)\n/gm;

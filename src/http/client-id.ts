@@ -1,4 +1,5 @@
 import { argumentError } from "../base/errors.ts";
+import { hexOf } from "../base/hex.ts";
 import { warn } from "../base/warn.ts";
 
 /** Far below the bound of a store's name, even after escaping. */
@@ -22,8 +23,7 @@ export function clientId(key: unknown): string | Promise<string> {
 
 async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"));
-  return `sha256 ${hex.join("")}`;
+  return `sha256 ${hexOf(new Uint8Array(digest))}`;
 }
 
 /** Middleware that has warned, with the first words of its warning. */

@@ -1,6 +1,6 @@
 import { argumentError, checkKnown } from "../base/errors.ts";
+import { hexOf } from "../base/hex.ts";
 import { atSite } from "../base/site.ts";
-import { hexOf } from "./format/hex.ts";
 import { checkOpenInMysql, checkOpenInPostgres, checkOpenInSqlite } from "./open-transaction.ts";
 
 /** Options of the inbox table. */

@@ -1,17 +1,9 @@
 import type { Clock } from "../base/time.ts";
 import type { StoreFailure } from "./health/failures.ts";
 
-/** A script's text and its SHA-1. The build makes both from lua/. */
+/** A script's text, which the build makes from lua/. Stores compute its SHA-1, which would take 40 bytes in a bundle. */
 export interface Script {
   readonly text: string;
-  readonly sha: string;
-  /**
-   * SHA-1 of the script's form for ASCII arguments (store/http/ascii.ts). Without it, each HTTP call sends the whole
-   * text.
-   */
-  readonly asciiSha?: string;
-  /** SHA-1 of that form with Upstash's flag `allow-key-locking`. */
-  readonly lockingSha?: string;
 }
 
 /** An argument of a script call. Numbers travel as decimal text, bytes untouched. */

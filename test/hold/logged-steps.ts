@@ -12,7 +12,7 @@ import {
 } from "../../src/generated/layouts/hold.ts";
 import type { State, Ticket } from "../../src/holds/steps/state.ts";
 import { leave, look, renew, take } from "../../src/holds/steps/steps.ts";
-import type { Operation } from "../../src/store/contract.ts";
+import type { Operation, Script } from "../../src/store/contract.ts";
 
 /** One step that the server has run, and the holds that it left. */
 export interface LoggedStep {
@@ -29,7 +29,7 @@ export interface LoggedStep {
 const ARITY = { [take.name]: 4, [leave.name]: 3, [renew.name]: 2 };
 
 /** The scripts of holds, which write each step into the list "log" too. Their first argument is the number of the sender. */
-export function loggedScripts(): Record<string, { text: string; sha: string }> {
+export function loggedScripts(): Record<string, Script> {
   return Object.fromEntries(
     Object.entries(ARITY).map(([name, arity]) => [
       name,

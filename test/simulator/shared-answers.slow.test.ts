@@ -147,7 +147,7 @@ const EMPTY = {
 
 /** Reads all events: those that were acknowledged before this moment. */
 function readOf(world: World): Operation<undefined, number> {
-  const script = { text: "", sha: "" };
+  const script = { text: "" };
   const local = () => world.nowMs;
   return {
     name: "toy/read",

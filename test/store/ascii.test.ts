@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { appendScript } from "../../src/generated/scripts/journal.ts";
 import type { Argument } from "../../src/store/contract.ts";
 import { asciiArguments, asciiText, textOfBytes } from "../../src/store/http/ascii.ts";
+import { HttpCommand } from "../../src/store/http/http-command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -69,9 +70,17 @@ describe("arguments as ASCII", () => {
       await expect(redis.call("EVAL", SHOW_KEPT, "1", "k", ...args)).rejects.toThrow(/last argument/);
   });
 
-  test("the SHA-1 of the build is that of the text composed at run time", () => {
-    expect(createHash("sha1").update(asciiText(appendScript.text)).digest("hex")).toBe(appendScript.asciiSha);
-    expect(asciiText(appendScript.text).startsWith("#!lua\n")).toBe(true);
+  test.each([false, true])("a call names its script by the SHA-1 of the text, isLocking: %s", async (isLocking) => {
+    const text = asciiText(appendScript.text, isLocking);
+    expect(text.split("\n", 1)).toEqual([isLocking ? "#!lua flags=allow-key-locking" : "#!lua"]);
+    const script = { text: appendScript.text };
+    const [command, another] = [0, 1].map(() => HttpCommand.ofScript(script, ["k"], [], false, isLocking));
+    const learning = command!.learn();
+    expect(another!.learn()).toBeUndefined();
+    expect(another!.write(new Set())).toBe(`["EVAL",${JSON.stringify(text)},"1","k",""]`);
+    await learning;
+    const sha = createHash("sha1").update(text).digest("hex");
+    for (const each of [command!, another!]) expect(each.write(new Set())).toBe(`["EVALSHA","${sha}","1","k",""]`);
   });
 
   test("the text uses 64 characters, four for three bytes", () => {

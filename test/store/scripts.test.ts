@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -26,14 +25,13 @@ function compose(text: string) {
 }
 
 describe("composeScript", () => {
-  test("joins prelude, step and wrapper, each include once, and returns the SHA-1 of that text", () => {
-    const { text, sha } = compose(good);
+  test("joins prelude, step and wrapper, each include once, without comments", () => {
+    const { text } = compose(good);
     expect(text.startsWith("#!lua\n")).toBe(true);
     expect(text.match(/local function \w+\(\w,\w\)return/g)).toHaveLength(1);
     expect(text).not.toMatch(/a comment|stays/);
     expect(text).toContain('return"x"end');
     expect(text.match(/"TIME"/g)).toHaveLength(1);
-    expect(sha).toBe(createHash("sha1").update(text).digest("hex"));
   });
 
   test.each([

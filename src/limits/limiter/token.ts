@@ -1,3 +1,5 @@
+import { hexOf } from "../../base/hex.ts";
+
 /** 32 hexadecimal digits: twelve random bytes, then zeros in the place of a call's number. */
 export function newToken(): string {
   return tokenOfBytes(crypto.getRandomValues(new Uint8Array(12)));
@@ -10,7 +12,7 @@ export async function requestToken(requestId: string): Promise<string> {
 }
 
 function tokenOfBytes(bytes: Uint8Array): string {
-  return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}${FIRST}`;
+  return hexOf(bytes) + FIRST;
 }
 
 const FIRST = "00000000";

@@ -1,3 +1,4 @@
+import { hexOf } from "../../base/hex.ts";
 /** Ids of users and messages, as pages see them. */
 export class Ids {
   readonly #isMasked: boolean;
@@ -22,7 +23,7 @@ export class Ids {
     if (!this.#isMasked) return id;
     this.#secret ??= newSecret();
     const code = await crypto.subtle.sign("HMAC", await this.#secret, new TextEncoder().encode(id));
-    return [...new Uint8Array(code, 0, 16)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    return hexOf(new Uint8Array(code, 0, 16));
   }
 }
 

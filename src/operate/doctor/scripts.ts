@@ -1,5 +1,5 @@
 import { ServerError } from "../../store/delivery/client.ts";
-import { FIRST_LINE_REFUSED } from "../../store/delivery/loads.ts";
+import { FIRST_LINE_REFUSED } from "../../store/redis/loads.ts";
 import { slotOf } from "../../store/slot.ts";
 import { type Check, isMissing, list, patternOf, remedyOf, rulesOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";

@@ -1,8 +1,8 @@
 import { argumentError, corruptError, OrielError, reasonText } from "../../base/errors.ts";
+import { hexOf } from "../../base/hex.ts";
 import { type Backoff, pauseMs } from "../backoff.ts";
 import { doNotRetryOf } from "../do-not-retry.ts";
 import { noMessage, readEnvelope } from "../format/envelope.ts";
-import { hexOf } from "../format/hex.ts";
 import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
 import { isId } from "../options.ts";
 import type { Claim, Outcome } from "../steps/settlement.ts";

@@ -13,10 +13,12 @@ import type { Call } from "./call.ts";
 import { CallTime } from "./call-time.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
-import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 
-/** Returns the script of an operation. `leading` returns arguments that precede those of the calls. */
+/** The server's answers if it does not have a step, or no longer has it, or not in the form with Upstash's flag. */
+const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)|flag.*: allow-key-locking/;
+
+/** Returns the script of an operation, the same object each time. `leading` returns arguments that precede those of the calls. */
 export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { leading?: () => Argument[] };
 
 export interface DeliveryOptions {

@@ -7,8 +7,7 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * The script for arguments of `asciiArguments`. Its SHA-1 is the script's `asciiSha`, or `lockingSha` with `isLocking`. Then
- * it has the flag by which Upstash locks the call's keys instead of the whole database, and reads no undeclared keys
+ * The script for arguments of `asciiArguments`. With `isLocking` it has the flag by which Upstash locks the call's keys instead of the whole database, and reads no undeclared keys
  * (lua/journal/closed-chunks.lua).
  */
 export function asciiText(text: string, isLocking = false): string {

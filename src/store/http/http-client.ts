@@ -6,7 +6,6 @@ import { within } from "../../base/async/within.ts";
 import type { Script } from "../contract.ts";
 import { Aged } from "../delivery/aged.ts";
 import type { ScriptClient } from "../delivery/client.ts";
-import { FLAG_REFUSED } from "../delivery/scripting.ts";
 import { isAnswer } from "../health/probe.ts";
 import { ServerHealth } from "../health/server-health.ts";
 import { wellFormed } from "./ascii.ts";
@@ -19,6 +18,8 @@ const MAX_REQUEST_BYTES = 960_000;
 const MAX_CALL_BYTES = 640 * 1024;
 /** Servers of Upstash. Others are asked whether they take its flag. */
 const UPSTASH = /^https:\/\/[^/]+\.upstash\.io(?:[:/]|$)/;
+/** The answer of a server that does not know Upstash's flag. The step is then sent in another form. */
+const FLAG_REFUSED = /flag.*: allow-key-locking/;
 /** Longest wait after a Retry-After. */
 const MAX_REST_MS = 60_000;
 const REST_STEP_MS = 100;
@@ -29,7 +30,7 @@ const REST_STEP_MS = 100;
  * cache. If the server says that it is not, the next call has its text.
  */
 export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
-  const missing = new Set<string>();
+  const missing = new Set<Script>();
   const unanswered = new Aged<HttpCommand>();
   let unansweredBytes = 0;
   let restUntilMs = Number.NEGATIVE_INFINITY;
@@ -88,9 +89,9 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       return restMs > 0 ? pause(Math.min(restMs, REST_STEP_MS)) : undefined;
     },
     call(script: Script, keys, args, _confirmation, hasText = false) {
-      const isWhole = hasText || script.asciiSha === undefined || missing.delete(script.asciiSha);
+      const isWhole = missing.delete(script) || hasText;
       // An unknown server is offered the flag with the first text that it needs.
-      const isLocking = script.lockingSha !== undefined && (health.locksKeys ?? isWhole);
+      const isLocking = health.locksKeys ?? isWhole;
       const command = send(HttpCommand.ofScript(script, keys, args, isWhole, isLocking));
       if (isLocking)
         command.reply.then(
@@ -103,8 +104,8 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
         );
       return command;
     },
-    forget({ asciiSha }) {
-      if (asciiSha !== undefined) missing.add(asciiSha);
+    forget(script) {
+      missing.add(script);
       return undefined;
     },
     exists(key) {

@@ -1,8 +1,15 @@
 import { deferred } from "../../base/async/deferred.ts";
+import { hexOf } from "../../base/hex.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, ServerError } from "../delivery/client.ts";
 import { asciiArguments, asciiText, wellFormed } from "./ascii.ts";
 import { NotRun } from "./http-answer.ts";
+
+/**
+ * The SHA-1 of each script in its form for ASCII arguments, and in the same with the flag `allow-key-locking`. It is empty while it
+ * is computed. Other requests do not wait for it, because a Worker's may not, and send the text.
+ */
+const shas = [new WeakMap<Script, string>(), new WeakMap<Script, string>()] as const;
 
 /** One command: it waits, is sent in a request, and is settled once, unless it is abandoned. */
 export class HttpCommand implements Attempt {
@@ -39,7 +46,21 @@ export class HttpCommand implements Attempt {
     isLocking: boolean,
   ): HttpCommand {
     const words = [String(keys.length), ...keys.map(wellFormed), ...asciiArguments(args)];
-    return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole, isLocking);
+    // A page that is not secure can compute no SHA-1, so each call has the text.
+    return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole || !crypto.subtle, isLocking);
+  }
+
+  /** Computes the SHA-1 of its script, or has no result if another command did. Never rejects. */
+  learn(): Promise<void> | undefined {
+    const known = shas[+this.#isLocking]!;
+    const script = this.#script;
+    if (!script || known.has(script) || !crypto.subtle) return undefined;
+    known.set(script, "");
+    const text = new TextEncoder().encode(asciiText(script.text, this.#isLocking));
+    return crypto.subtle.digest("SHA-1", text).then(
+      (bytes) => void known.set(script, hexOf(new Uint8Array(bytes))),
+      () => void known.delete(script),
+    );
   }
 
   get reply(): Promise<unknown[]> {
@@ -56,9 +77,9 @@ export class HttpCommand implements Attempt {
   write(sent: Set<string>): string {
     const script = this.#script;
     if (!script) return `[${this.#words}]`;
-    const sha = (this.#isLocking ? script.lockingSha : script.asciiSha) ?? "";
-    if (!this.#isWhole || sent.has(sha)) return `["EVALSHA","${sha}",${this.#words}]`;
-    if (sha !== "") sent.add(sha);
+    const sha = shas[+this.#isLocking]!.get(script);
+    if (sha && (!this.#isWhole || sent.has(sha))) return `["EVALSHA","${sha}",${this.#words}]`;
+    if (sha) sent.add(sha);
     return `["EVAL",${JSON.stringify(asciiText(script.text, this.#isLocking))},${this.#words}]`;
   }
 

@@ -3,7 +3,6 @@ import { given, oneOf, settingsOf } from "../../base/options.ts";
 import { atSite } from "../../base/site.ts";
 import type { WatchedStore } from "../contract.ts";
 import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
-import { functions, scripts } from "../delivery/scripting.ts";
 import { checkRedisUrl } from "../redis-url.ts";
 import type { RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
@@ -11,6 +10,7 @@ import type { IoredisClient } from "./ioredis-client.ts";
 import { lazyIoredis } from "./lazy-ioredis.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
+import { scriptingOf } from "./scripting.ts";
 import { checkTls, type TlsOptions } from "./tls.ts";
 
 /** Options of `redisStore` with a URL or a client. */
@@ -71,5 +71,5 @@ function redisSettings(options: RedisStoreOptions) {
     },
     options,
   );
-  return { ...settings, scripting: scripting === "functions" ? functions : scripts };
+  return { ...settings, scripting: scriptingOf(scripting) };
 }

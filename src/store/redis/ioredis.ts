@@ -3,8 +3,6 @@ import { idleTimeout } from "../../base/async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";
-import { Loads } from "../delivery/loads.ts";
-import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
@@ -13,8 +11,10 @@ import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
 import { type IoredisClient, outliveErrors } from "./ioredis-client.ts";
+import { Loads } from "./loads.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, type ScriptCommand, scriptCommandOf } from "./script-command.ts";
+import { type Scripting, wholeScripts } from "./scripting.ts";
 import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const noError = () => {};
@@ -78,7 +78,7 @@ class Sent implements Attempt {
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
-  const loaded = new Set<string>();
+  const loaded = new Set<Script>();
   const loads = new Loads(scripting);
   const unanswered: Unanswered = { calls: new Set(), bytes: 0 };
   const isCluster = client.isCluster === true;
@@ -144,13 +144,13 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
 
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
-    loaded.add(script.sha);
+    loaded.add(script);
     for (const master of masters())
       loads.load(
         script,
         ([name = "", ...words]) => send(Command, master, name, words),
         ({ name }) => name === "ReplyError",
-        () => void loaded.delete(script.sha),
+        () => void loaded.delete(script),
       );
   };
   /** Sends WAIT on the connection that a call was just written to, after that call. */
@@ -190,7 +190,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       return becomesReady.promise;
     },
     call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {
-      if (!isWhole && !loaded.has(script.sha)) load(script);
+      if (!isWhole && !loaded.has(script)) load(script);
       const { command: name, nameOf } = isWhole ? wholeScripts : loads.scripting;
       const payload = encodeCommand([name, nameOf(script), keys.length], keys, args);
       let isConfirmed: Promise<void> | undefined;
@@ -221,7 +221,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       return sent;
     },
     forget(script) {
-      loaded.delete(script.sha);
+      loaded.delete(script);
       return loads.refusalOf(script);
     },
     exists: (key) => ({

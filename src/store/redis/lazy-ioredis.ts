@@ -1,9 +1,9 @@
 import type { ScriptClient } from "../delivery/client.ts";
-import type { Scripting } from "../delivery/scripting.ts";
 import { CLIENT_LOADS, CLIENT_REASONS, STORE_CLOSED } from "../health/client-reasons.ts";
 import { addReasons } from "../health/reason.ts";
 import { type ConnectOptions, connectIoredis, keepAwake, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
+import type { Scripting } from "./scripting.ts";
 
 /**
  * A client with its own connection. ioredis is loaded in the background when the store is made, so a process that

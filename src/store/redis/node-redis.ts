@@ -2,8 +2,6 @@ import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
-import { Loads } from "../delivery/loads.ts";
-import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
@@ -11,6 +9,7 @@ import { isFinal } from "../health/reason.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
+import { Loads } from "./loads.ts";
 import {
   executeOn,
   isNodeCluster,
@@ -19,6 +18,7 @@ import {
   type SendOptions,
 } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
+import { type Scripting, wholeScripts } from "./scripting.ts";
 import { anyOf, Subscriber } from "./subscriber.ts";
 
 /** Errors of the server begin with a word in capitals. Errors of the client do not. */
@@ -33,7 +33,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   /** Makes replies of RESP type "$" (36) bytes. Not a constant of the module, because a runtime may have no Buffer. */
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
-  const loaded = new Map<string, WeakSet<NodeRedisClient>>();
+  const loaded = new Map<Script, WeakSet<NodeRedisClient>>();
   const loads = new Loads(scripting);
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
@@ -133,8 +133,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   };
   const load = (node: NodeRedisClient, script: Script) => {
     connectionOf(node);
-    const nodesWithScript = loaded.get(script.sha) ?? new WeakSet();
-    loaded.set(script.sha, nodesWithScript);
+    const nodesWithScript = loaded.get(script) ?? new WeakSet();
+    loaded.set(script, nodesWithScript);
     if (nodesWithScript.has(node)) return;
     nodesWithScript.add(node);
     loads.load(
@@ -231,7 +231,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       };
     },
     forget(script) {
-      loaded.delete(script.sha);
+      loaded.delete(script);
       return loads.refusalOf(script);
     },
     exists(key) {

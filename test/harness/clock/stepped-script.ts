@@ -15,7 +15,7 @@ const foundText = textOf("stepped-found.lua");
 /** Kept: every test opens stores, and to compose a script takes milliseconds. */
 const composed = new Map<string, ReturnType<typeof composeScript>>();
 
-/** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME; or that many ms from TIME. */
+/** The script of a step file whose `now` is the first argument instead of the server's TIME; or that many ms from TIME. */
 export function steppedScript(stepFile: string, isShift = false): ReturnType<typeof composeScript> {
   const key = `${stepFile} ${isShift}`;
   let script = composed.get(key);
@@ -49,13 +49,14 @@ function scriptsWith(
   firstArgument: Clock,
   make: (operation: Operation<never, unknown>) => ReturnType<typeof steppedScript>,
 ): ScriptOf {
-  const made = new Map<string, ReturnType<typeof steppedScript>>();
+  // The same object each time, by which a store knows what it has loaded.
+  const made = new Map<string, ReturnType<ScriptOf>>();
   return (operation: Operation<never, unknown>) => {
     let script = made.get(operation.name);
     if (!script) {
-      script = make(operation);
+      script = { ...make(operation), leading: () => [Math.floor(firstArgument())] };
       made.set(operation.name, script);
     }
-    return { ...script, leading: () => [Math.floor(firstArgument())] };
+    return script;
   };
 }

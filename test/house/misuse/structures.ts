@@ -48,7 +48,7 @@ export const STRUCTURES: Record<string, Subject> = {
       new Redis({ lazyConnect: true }),
       {
         ...{ prefix: "a:", deadline: 50, maxPendingBytes: 1e6, onWarning: null, scripting: "eval" },
-        ...{ scriptOf: () => ({ text: "", sha: "" }), monotonic: () => 0 },
+        ...{ scriptOf: () => ({ text: "" }), monotonic: () => 0 },
       },
     ],
   },

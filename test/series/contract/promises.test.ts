@@ -136,7 +136,7 @@ describe("errors and flags are correct", () => {
     await plain.run<void, void>(
       {
         name: "x",
-        script: { text: "", sha: "" },
+        script: { text: "" },
         arity: 0,
         keyCount: 1,
         repeatable: true,

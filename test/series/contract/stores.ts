@@ -44,7 +44,7 @@ export async function onMemory(): Promise<OpenStore> {
     const entry = store.entryOf(key);
     return entry && entry.expireAtMs >= clock.nowMs ? entry : undefined;
   };
-  const gone = { name: "test/remove", script: { text: "", sha: "" }, arity: 0, keyCount: 1, repeatable: true };
+  const gone = { name: "test/remove", script: { text: "" }, arity: 0, keyCount: 1, repeatable: true };
   return {
     store: watched,
     other: watched,

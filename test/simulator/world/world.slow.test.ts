@@ -14,7 +14,7 @@ const START_MS = 1_700_000_000_000;
 function counter(repeatable: boolean): Operation<number, number> {
   return {
     name: "toy/count",
-    script: { text: "", sha: "" },
+    script: { text: "" },
     arity: 1,
     keyCount: 1,
     repeatable,

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { expect, test } from "vitest";
-import { scripts } from "../../../src/store/delivery/scripting.ts";
 import { ioredisClient } from "../../../src/store/redis/ioredis.ts";
 import { nodeRedisClient } from "../../../src/store/redis/node-redis.ts";
+import { scripts } from "../../../src/store/redis/scripting.ts";
 
 /** Nobody listens here; no test gets so far as to connect. */
 const url = "redis://127.0.0.1:1";

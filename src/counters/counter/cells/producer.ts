@@ -1,6 +1,7 @@
 import type { OneAtATime } from "../../../base/async/beside.ts";
 import { endsWithRequest } from "../../../base/async/of-request.ts";
 import { OrielError } from "../../../base/errors.ts";
+import { hexOf } from "../../../base/hex.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { Store } from "../../../store/contract.ts";
 import { packStrings } from "../../../store/message-pack.ts";
@@ -265,8 +266,7 @@ function inDoubt(error: unknown): unknown {
  * A new mark: a field of a shard that belongs to one producer. Its value is the number of the producer's last batch.
  */
 function newMark(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return `w:${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `w:${hexOf(crypto.getRandomValues(new Uint8Array(8)))}`;
 }
 
 /** The value of a mark after the batch of this number. Before the first batch the field does not exist. */

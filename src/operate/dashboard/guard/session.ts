@@ -1,3 +1,5 @@
+import { hexOf } from "../../../base/hex.ts";
+
 const COOKIE = "oriel_dashboard";
 const CSRF_COOKIE = "oriel_dashboard_form";
 const TEXT = new TextEncoder();
@@ -94,8 +96,4 @@ async function codeOf(token: string, purpose: string): Promise<string> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key = await crypto.subtle.importKey("raw", TEXT.encode(token), algorithm, false, ["sign"]);
   return hexOf(new Uint8Array(await crypto.subtle.sign("HMAC", key, TEXT.encode(purpose))));
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

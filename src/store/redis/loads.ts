@@ -1,5 +1,5 @@
 import type { Script } from "../contract.ts";
-import { ServerError } from "./client.ts";
+import { ServerError } from "../delivery/client.ts";
 import { type Scripting, withoutFirstLine } from "./scripting.ts";
 
 /**
@@ -10,7 +10,7 @@ export const FIRST_LINE_REFUSED = /:2: unexpected symbol near '#'/;
 
 /** How a store's scripts are loaded, and for each script that the server refused to load the error of the last attempt. */
 export class Loads {
-  readonly #refusals = new Map<string, ServerError>();
+  readonly #refusals = new Map<Script, ServerError>();
   #scripting: Scripting;
   #hasFirstLine = true;
 
@@ -30,19 +30,19 @@ export class Loads {
     failed: () => void,
   ): void {
     const scripting = this.#scripting;
-    this.#refusals.delete(script.sha);
+    this.#refusals.delete(script);
     send(scripting.loading(script)).then(
       (reply) => scripting.onLoaded?.(script, reply),
       (error: Error) => {
         failed();
-        if (isRefusal(error)) this.#refusals.set(script.sha, new ServerError(error.message));
+        if (isRefusal(error)) this.#refusals.set(script, new ServerError(error.message));
       },
     );
   }
 
   /** Why the server did not load a script, unless it may load it in another form. The next attempt uses that form. */
-  refusalOf({ sha }: Script): ServerError | undefined {
-    const refusal = this.#refusals.get(sha);
+  refusalOf(script: Script): ServerError | undefined {
+    const refusal = this.#refusals.get(script);
     if (!refusal || !FIRST_LINE_REFUSED.test(refusal.message)) return refusal;
     if (this.#hasFirstLine) this.#scripting = withoutFirstLine();
     this.#hasFirstLine = false;

@@ -1,4 +1,12 @@
+import { argumentError } from "../../base/errors.ts";
 import type { Script } from "../contract.ts";
+
+/** Which scripting an option names. Throws ARGUMENT for functions where no SHA-1 can be computed, by which they are named. */
+export function scriptingOf(name: "eval" | "functions"): Scripting {
+  if (name === "eval") return scripts;
+  if (!nodeCrypto()) throw argumentError("scripting", name, '"eval" before Node 20.16');
+  return functions;
+}
 
 /** How steps are loaded on the server: as cached scripts, or as functions, which it stores and replicates. */
 export interface Scripting {
@@ -17,28 +25,45 @@ export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
   nameOf: ({ text }) => text,
 };
 
-/** The server's answers if it does not have a step, or no longer has it. */
-export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)|flag.*: allow-key-locking/;
-/** The answer of a server that does not know Upstash's flag. The step is then sent in another form. */
-export const FLAG_REFUSED = /flag.*: allow-key-locking/;
-
 /** This line separates a step's definitions from the code of each call. scripts/lua/compose-script.mjs writes it. */
 const EACH_CALL = "\n-- each call\n";
 
 export const scripts: Scripting = {
   command: "EVALSHA",
-  nameOf: ({ sha }) => sha,
+  nameOf: shaOf,
   loading: ({ text }) => ["SCRIPT", "LOAD", text],
+  onLoaded: (script, reply) => void shas.set(script, String(reply)),
 };
+
+const shas = new WeakMap<Script, string>();
+
+interface Builtins {
+  getBuiltinModule?(name: string): {
+    createHash(name: "sha1"): { update(text: string): { digest(form: "hex"): string } };
+  };
+}
+
+/** Not imported, because bundles for the edge and browsers share this module. Undefined in Node before 20.16. */
+const nodeCrypto = () => (globalThis as { process?: Builtins }).process?.getBuiltinModule?.("node:crypto");
+
+/** Empty if it cannot be computed. Then the server, which returns it, finds no script at first, and the call is repeated. */
+function shaOf(script: Script): string {
+  let sha = shas.get(script);
+  if (sha === undefined) {
+    sha = nodeCrypto()?.createHash("sha1").update(script.text).digest("hex") ?? "";
+    if (sha) shas.set(script, sha);
+  }
+  return sha;
+}
 
 /** Scripts without their first line. The server returns their SHA-1. Until then it finds no script, and the call is repeated. */
 export function withoutFirstLine(): Scripting {
-  const shas = new Map<string, string>();
+  const loaded = new Map<Script, string>();
   return {
     command: "EVALSHA",
-    nameOf: ({ sha }) => shas.get(sha) ?? sha,
+    nameOf: (script) => loaded.get(script) ?? shaOf(script),
     loading: ({ text }) => ["SCRIPT", "LOAD", text.slice(text.indexOf("\n"))],
-    onLoaded: ({ sha }, reply) => void shas.set(sha, String(reply)),
+    onLoaded: (script, reply) => void loaded.set(script, String(reply)),
   };
 }
 
@@ -52,8 +77,8 @@ export const functions: Scripting = {
   loading: (script) => ["FUNCTION", "LOAD", "REPLACE", functionOf(script)],
 };
 
-function nameOf({ sha }: Script): string {
-  return `oriel_${sha}`;
+function nameOf(script: Script): string {
+  return `oriel_${shaOf(script)}`;
 }
 
 /** The script as a function. Its definitions run once, when the library is loaded, and not at each call. */
