@@ -30,7 +30,7 @@ export interface OrielErrorOptions {
   result?: unknown;
 }
 
-/** Where an error happened. Set by `Place` (src/base/site.ts), never by hand. */
+/** Where an error happened, or a call. Set by `Site` (src/base/site.ts), never by hand. */
 export interface ErrorSite {
   structure: string;
   structureName: string | undefined;
@@ -90,12 +90,8 @@ export class OrielError extends Error {
     this.applied = applied;
     this.help = `https://github.com/oriel-js/oriel/blob/main/docs/errors.md#${textOf(code).toLowerCase()}`;
     // Absent properties are not printed.
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-    if (result !== undefined) this.result = result;
-    if (site?.structure !== undefined) this.structure = site.structure;
-    if (site?.structureName !== undefined) this.structureName = site.structureName;
-    if (site?.operation !== undefined) this.operation = site.operation;
-    if (site?.address !== undefined) this.address = site.address;
+    for (const [name, value] of Object.entries({ retryAfterMs, result, ...site }))
+      if (value !== undefined) Object.assign(this, { [name]: value });
     this.#detail = message;
   }
 

@@ -1,4 +1,5 @@
-import { argumentError, OrielError, type OrielErrorCode } from "./errors.ts";
+import { argumentError, type ErrorSite, OrielError, type OrielErrorCode } from "./errors.ts";
+import { tracingChannel } from "./tracing.ts";
 
 /** The part of a store that names its server. */
 interface Addressed {
@@ -9,6 +10,8 @@ interface NamedStore extends Addressed {
   run: unknown;
   keyOf(name: string): string;
 }
+
+const calls = /* @__PURE__ */ tracingChannel("oriel:call");
 
 /** Errors whose message names the server. */
 const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
@@ -66,26 +69,43 @@ export class Site {
     const applied = known ?? error.applied;
     const server = error.structure === undefined ? (error.address ?? this.#store?.address) : error.address;
     const address = OF_SERVER.has(code) ? server : undefined;
-    const site = { structure: this.#structure, structureName: this.#name, operation, address };
+    const site = this.#siteOf(operation, address);
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs, result }, site);
   }
 
+  #siteOf(operation: string | undefined, address: string | undefined): ErrorSite {
+    return { structure: this.#structure, structureName: this.#name, operation, address };
+  }
+
   /** Returns the result of `call`. An error gets this site; `applied` is as in `error`. */
-  async run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw this.error(operation, error, applied);
-    }
+  run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+    return this.#run("error", operation, call, applied);
   }
 
   /** Same as `run`, for a structure that calls other structures: see `outer`. */
-  async runOuter<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw this.outer(operation, error, applied);
-    }
+  runOuter<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+    return this.#run("outer", operation, call, applied);
+  }
+
+  #run<T>(
+    how: "error" | "outer",
+    operation: string | undefined,
+    call: () => T | Promise<T>,
+    applied: "no" | undefined,
+  ): Promise<T> {
+    return this.traced(operation, async () => {
+      try {
+        return await call();
+      } catch (error) {
+        throw this[how](operation, error, applied);
+      }
+    });
+  }
+
+  /** Publishes a call on the tracing channel `oriel:call` if anyone listens there. `run` does it. */
+  traced<T>(operation: string | undefined, call: () => Promise<T>): Promise<T> {
+    if (!calls?.hasSubscribers) return call();
+    return calls.tracePromise(call, this.#siteOf(operation, this.#store?.address));
   }
 
   /** For a promise's `catch` on hot paths. It is made once for each method. */

@@ -29,14 +29,8 @@ export class DeadLetters<Payload = unknown> {
    * Returns up to `limit` (1 to 1000, default 100) dead messages after the first `offset`. Each shard is ordered by
    * time of death.
    */
-  async list(
-    options: { offset?: number | undefined; limit?: number | undefined } = {},
-  ): Promise<QueuedMessage<Payload>[]> {
-    try {
-      return await this.#list(options);
-    } catch (error) {
-      throw this.#site.error("dead.list", error, "no");
-    }
+  list(options: { offset?: number | undefined; limit?: number | undefined } = {}): Promise<QueuedMessage<Payload>[]> {
+    return this.#site.run("dead.list", () => this.#list(options), "no");
   }
 
   async #list(options: { offset?: number | undefined; limit?: number | undefined }): Promise<QueuedMessage<Payload>[]> {
@@ -60,12 +54,8 @@ export class DeadLetters<Payload = unknown> {
    * Makes dead messages due at once, with zero deliveries: those with these ids, or all. Returns their number. Corrupt
    * messages stay dead and are not counted.
    */
-  async redrive(options: { ids?: readonly string[] | undefined } = {}): Promise<number> {
-    try {
-      return await this.#redrive(options);
-    } catch (error) {
-      throw this.#site.error("dead.redrive", error);
-    }
+  redrive(options: { ids?: readonly string[] | undefined } = {}): Promise<number> {
+    return this.#site.run("dead.redrive", () => this.#redrive(options));
   }
 
   async #redrive(options: { ids?: readonly string[] | undefined }): Promise<number> {

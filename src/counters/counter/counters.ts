@@ -137,6 +137,10 @@ export class Counters<Dimension extends string = string> {
    * `values` has one string for each dimension, added dimensions included.
    */
   add(values: CounterValues<Dimension>, options?: number | AddOptions): Promise<void> {
+    return this.#at.traced("add", () => this.#add(values, options));
+  }
+
+  #add(values: CounterValues<Dimension>, options: number | AddOptions | undefined): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
       if (this.#pending.bytes > MAX_PENDING_BYTES) throw overloaded(this.#pending.bytes);

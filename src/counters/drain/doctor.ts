@@ -112,8 +112,8 @@ export class CountersDoctor {
   }
 
   /** Repairs shards that do not fit, as far as the options allow. A later failure does not undo finished repairs. */
-  async repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
-    try {
+  repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
+    return this.#at.runOuter("repair", async () => {
       checkKnown(options, ["inDoubt", "acceptMissing", "otherIsGone", "setAside", "mendSums"]);
       const repairs: ShardRepair[] = [];
       if (options.setAside) await setLayoutAside(this.#target);
@@ -123,9 +123,7 @@ export class CountersDoctor {
           repairs.push(withJsonCounts({ shard: before.shard, before, after: before, isRepaired: true, dropped: 0n }));
       }
       return repairs;
-    } catch (error) {
-      throw this.#at.outer("repair", error);
-    }
+    });
   }
 
   /** Reads shards and their ledger at one instant: the shards are the same before and after the ledger is read. */

@@ -97,11 +97,13 @@ export class DrainService {
   }
 
   /** Waits for the running cycle, stops, and releases the lock for another process. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    await (this.#next ?? this.#cycle)?.catch(() => {});
-    await this.#leadership.resign();
+  stop(): Promise<void> {
+    return this.#at.runOuter("stop", async () => {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      await (this.#next ?? this.#cycle)?.catch(() => {});
+      await this.#leadership.resign();
+    });
   }
 
   /**

@@ -39,7 +39,6 @@ const EVENT_BYTES = 12;
  */
 export class LockedWindow<S extends Statistics = Record<never, never>> {
   readonly #at: Site;
-  readonly #failedToAdd: (error: unknown) => never;
   readonly #store: Store;
   readonly #key: string;
   readonly #lock: AnyLock;
@@ -55,10 +54,6 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   /** Throws ARGUMENT for an invalid name or option. Sends no request. */
   constructor(store: Store, name: string, options: LockedWindowOptions<S>) {
     this.#at = siteOf("LockedWindow", store, name);
-    // Errors of the lock name this call as well.
-    this.#failedToAdd = (error) => {
-      throw this.#at.outer("addAndGetStats", error);
-    };
     this.#settings = this.#at.checked(undefined, () => lockedSettings(options as LockedWindowOptions<Statistics>));
     this.#key = keyOf(PREFIX, name);
     this.#store = store;
@@ -79,19 +74,16 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
    * `applied` of the error says whether the event may count.
    */
   addAndGetStats(value: number): Promise<LockedAnswer<S>> {
-    try {
+    // Errors of the lock name this call as well.
+    return this.#at.runOuter("addAndGetStats", () => {
       checkValue(value, 0, "reject");
-    } catch (error) {
-      return Promise.reject(this.#at.error("addAndGetStats", error));
-    }
-    const waiting = this.#coalescer.open();
-    if (waiting.length >= MAX_WAITING) {
-      const full = new OrielError("OVERLOADED", `${MAX_WAITING} calls are waiting, the maximum`, { transient: true });
-      return Promise.reject(this.#at.error("addAndGetStats", full));
-    }
-    const answer = deferred<LockedAnswer<S>>();
-    waiting.push({ value, answer });
-    return answer.promise.catch(this.#failedToAdd);
+      const waiting = this.#coalescer.open();
+      if (waiting.length >= MAX_WAITING)
+        throw new OrielError("OVERLOADED", `${MAX_WAITING} calls are waiting, the maximum`, { transient: true });
+      const answer = deferred<LockedAnswer<S>>();
+      waiting.push({ value, answer });
+      return answer.promise;
+    });
   }
 
   /** Returns the same numbers without adding an event. Takes no lock. Cost: one round trip, 12 bytes per event. */

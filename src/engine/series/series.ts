@@ -78,11 +78,13 @@ export class Series {
   /** Records one event. All events recorded during a round trip share the next one. */
   record(value: number, options?: RecordOptions): Promise<Recorded> {
     if (options) return this.#site.run("record", () => this.#recordWith(value, options));
-    try {
-      return this.#loops.free.put(value).written;
-    } catch (error) {
-      return Promise.reject(this.#site.error("record", error));
-    }
+    return this.#site.traced("record", () => {
+      try {
+        return this.#loops.free.put(value).written;
+      } catch (error) {
+        return Promise.reject(this.#site.error("record", error));
+      }
+    });
   }
 
   /**
@@ -166,16 +168,18 @@ export class Series {
     value: number,
     options: Omit<StatsOptions<P>, "maxAge"> & RecordOptions = {},
   ): Promise<WindowStats<P[number]>> {
-    try {
-      if (options?.at !== undefined || options?.signal !== undefined)
-        return this.#site.run("recordAndGet", () => this.#recordAndGetWith(value, options));
-      const query = this.#recordQueries.of(options);
-      const loop = this.#askable();
-      loop.put(value);
-      return loop.exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
-    } catch (error) {
-      return Promise.reject(this.#site.error("recordAndGet", error));
-    }
+    if (options?.at !== undefined || options?.signal !== undefined)
+      return this.#site.run("recordAndGet", () => this.#recordAndGetWith(value, options));
+    return this.#site.traced("recordAndGet", () => {
+      try {
+        const query = this.#recordQueries.of(options);
+        const loop = this.#askable();
+        loop.put(value);
+        return loop.exact.stats(query, loop.lastBatch, this.#failedRecordAndGet);
+      } catch (error) {
+        return Promise.reject(this.#site.error("recordAndGet", error));
+      }
+    });
   }
 
   #recordAndGetWith(value: number, options: StatsOptions & RecordOptions): Promise<WindowStats> {
@@ -239,9 +243,11 @@ export class Series {
   }
 
   /** Waits for events that are being recorded and frees all memory. The store stays open. */
-  async close(): Promise<void> {
-    this.#shared.close();
-    await Promise.all(this.#loops.close().map((loop) => untilEnded(loop.close())));
+  close(): Promise<void> {
+    return this.#site.run("close", async () => {
+      this.#shared.close();
+      await Promise.all(this.#loops.close().map((loop) => untilEnded(loop.close())));
+    });
   }
 
   /**

@@ -106,7 +106,11 @@ export class Breaker {
    * microsecond, and more if `fn` takes the signal. A call that may be a probe first waits for the store, at most for its
    * deadline.
    */
-  async run<T, F = never>(fn: BreakerTask<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
+  run<T, F = never>(fn: BreakerTask<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
+    return this.#at.traced("run", () => this.#runWith(fn, options));
+  }
+
+  async #runWith<T, F>(fn: BreakerTask<T>, options: BreakerRunOptions<F> | undefined): Promise<T | F> {
     if (typeof fn !== "function") throw this.#at.error("run", argumentError("fn", fn, "a function"));
     if (!options) return this.#run(fn, undefined);
     const signal = this.#at.checked("run", () => checkRunOptions(options));

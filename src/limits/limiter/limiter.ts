@@ -104,7 +104,7 @@ export class Limiter {
 
   /** Takes permits, if all policies allow it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
-    const deciding = this.#take(id, options);
+    const deciding = this.#at.traced("take", () => this.#take(id, options));
     if (this.#listeners) this.#report(id, deciding);
     return deciding;
   }

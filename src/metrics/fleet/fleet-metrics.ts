@@ -132,23 +132,22 @@ export class FleetMetrics {
   }
 
   /** One name's numbers, including unsent ones; zeros for an unknown name. One or two round trips. */
-  async read(name: string): Promise<MetricView> {
-    try {
+  read(name: string): Promise<MetricView> {
+    const read = async () => {
       const { nowMs, names } = await this.#read(name === "" ? { first: 0, limit: 1 } : { first: 1, limit: 1000, name });
       if (names[0]?.isDamaged) throw damagedName(this.#key, name);
       return viewOf(names[0]?.buckets ?? [], nowMs, this.#settings);
-    } catch (error) {
-      throw this.#at.outer("read", error, "no");
-    }
+    };
+    return this.#at.runOuter("read", read, "no");
   }
 
   /**
    * All names with numbers of their own, and "" for all others. One round trip per 50 names. Damaged buckets are left
    * out and reported as `error`.
    */
-  async readAll(): Promise<Map<string, MetricView>> {
-    const all = new Map<string, MetricView>();
-    try {
+  readAll(): Promise<Map<string, MetricView>> {
+    const readAll = async () => {
+      const all = new Map<string, MetricView>();
       for (let first = 0; ; first += PAGE_NAMES) {
         const { nowMs, names } = await this.#read({ first, limit: PAGE_NAMES });
         for (const { name, buckets, isDamaged } of names) {
@@ -157,17 +156,16 @@ export class FleetMetrics {
         }
         if (names.length < PAGE_NAMES) return all;
       }
-    } catch (error) {
-      throw this.#at.outer("readAll", error, "no");
-    }
+    };
+    return this.#at.runOuter("readAll", readAll, "no");
   }
 
   /**
    * Exact percentiles (0 to 100) of one name's response times in the last interval, over all processes; NaN if none.
    * Throws ARGUMENT unless the option `percentiles` is set.
    */
-  async latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
-    try {
+  latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
+    const ask = async () => {
       if (!this.#latencies) throw argumentError("percentiles", false, "set to true in the options");
       if (name !== "") this.#check(name);
       if (!Array.isArray(percentiles))
@@ -175,10 +173,9 @@ export class FleetMetrics {
       const errors = new Map(await this.#flush());
       if (errors.has(name)) throw errors.get(name);
       this.#emitErrors("latencyPercentilesMs", errors);
-      return await this.#latencies.percentiles(name, percentiles);
-    } catch (error) {
-      throw this.#at.outer("latencyPercentilesMs", error, "no");
-    }
+      return this.#latencies.percentiles(name, percentiles);
+    };
+    return this.#at.runOuter("latencyPercentilesMs", ask, "no");
   }
 
   /** This process's counts since it started, by name; "" for all names without own numbers. No request. */
@@ -192,14 +189,12 @@ export class FleetMetrics {
   }
 
   /** Sends the remaining counts. Later counts are sent only by `flush`. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true;
-    try {
+    return this.#at.runOuter("close", async () => {
       await this.#flushAll();
       await this.#latencies?.close();
-    } catch (error) {
-      throw this.#at.outer("close", error);
-    }
+    });
   }
 
   #bucketOf(name: string): Float64Array {

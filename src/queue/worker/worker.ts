@@ -229,7 +229,7 @@ export class QueueWorker<Payload = unknown> {
     this.#emitter.listeners.emit("started", { id: message.id, attempt: message.attempt, waitMs });
     let outcome: Outcome;
     try {
-      await this.#handler(job);
+      await this.#emitter.at.traced("handle", async () => this.#handler(job));
       outcome = endOf(held);
     } catch (error) {
       if (held.isEnded) return;

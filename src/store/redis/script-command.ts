@@ -1,16 +1,11 @@
+import { tracingChannel } from "../../base/tracing.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
 
 const NO_ARGUMENTS: string[] = [];
 
-interface Builtins {
-  getBuiltinModule?(name: string): { tracingChannel?(name: string): { readonly hasSubscribers?: boolean } } | undefined;
-}
-
-/** The channel to which ioredis reports its commands. Undefined where the runtime has none. */
-const tracing = (globalThis as { process?: Builtins }).process
-  ?.getBuiltinModule?.("node:diagnostics_channel")
-  ?.tracingChannel?.("ioredis:command");
+/** The channel to which ioredis reports its commands. */
+const tracing = tracingChannel("ioredis:command");
 
 type Reject = (error: Error) => void;
 
