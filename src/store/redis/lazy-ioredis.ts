@@ -18,14 +18,21 @@ export function lazyIoredis(
   addReasons(CLIENT_REASONS);
   let client: ScriptClient | undefined;
   let failure: Error | undefined;
+  let open = (): void => {};
   let endHeartbeat: (() => void) | undefined;
+  /** By which the client was connecting. Fake timers replace them, and what waits for a fake one may never happen. */
+  let timers: readonly unknown[] = [];
   const loading = load().then(
     ({ Redis }) => {
       if (failure) return;
-      try {
+      open = () => {
+        timers = timersOfNow();
         const own = connectIoredis(Redis, url, options);
         client = ioredisClient(own, true, scripting);
         endHeartbeat = keepAwake(own);
+      };
+      try {
+        open();
       } catch (cause) {
         failure = new Error(`ioredis refuses the options in the URL: ${textOf(cause)}`, { cause });
       }
@@ -37,6 +44,20 @@ export function lazyIoredis(
   const loaded = (): ScriptClient => {
     if (client === undefined) throw failure ?? new Error(CLIENT_LOADS);
     return client;
+  };
+
+  /** A client that began under other timers, such as fake ones, is replaced. Its callers then ask again. */
+  const whenConnected = (before: ScriptClient): Promise<void> | undefined => {
+    const ready = before.whenReady();
+    if (ready === undefined || failure) return ready;
+    if (timersOfNow().every((timer, i) => timer === timers[i]))
+      return ready.catch((error) => {
+        if (client === before) throw error;
+      });
+    endHeartbeat?.();
+    open();
+    before.close();
+    return whenConnected(client!);
   };
 
   const subscribeWhenLoaded: ScriptClient["subscribe"] = (...request) => {
@@ -63,7 +84,7 @@ export function lazyIoredis(
       return client?.unansweredBytes ?? 0;
     },
     // Callers call it again afterwards. They then share one promise for the connection, so calls keep their order.
-    whenReady: () => (client ? client.whenReady() : loading.then(() => void loaded())),
+    whenReady: () => (client ? whenConnected(client) : loading.then(() => void loaded())),
     call: (...request) => loaded().call(...request),
     forget: (script) => loaded().forget(script),
     exists: (key) => loaded().exists(key),
@@ -78,6 +99,8 @@ export function lazyIoredis(
     },
   };
 }
+
+const timersOfNow = () => [setTimeout, globalThis.process?.nextTick];
 
 const textOf = (cause: unknown) => String(cause instanceof Error ? cause.message : cause).split("\n")[0];
 
