@@ -4,7 +4,7 @@ import { outcomeOf } from "./outcome.ts";
 import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
 import { guessTime, TIME_NAMES } from "./time-guess.ts";
 import { parseTimeMs } from "./times.ts";
-import { guessValue, VALUE_NAMES } from "./value-guess.ts";
+import { type Guess, guessValue, VALUE_NAMES } from "./value-guess.ts";
 
 /** A quote still open after this many lines or characters makes one bad line, so the rest of the file is still read. */
 const MAX_RECORD_LINES = 100;
@@ -196,9 +196,9 @@ function columnsOf(header: readonly string[], records: readonly string[][], sele
   const columns = names.map((name, index) => ({ name, texts: records.map((record) => record[index] ?? "") }));
   const asked = askedColumns(header, width, selection);
   const key = asked.key ?? null;
-  const time = asked.time ?? timeColumn(columns);
-  const isTimeNamed = time < 0 || asked.time !== undefined || TIME_NAMES.includes(names[time]?.toLowerCase() ?? "");
-  const guesses = isTimeNamed || header.length === 0 ? [] : [`time ${names[time]}, the only column of times`];
+  const timeGuess = asked.time === undefined ? guessedTime(columns) : undefined;
+  const time = asked.time ?? columns.findIndex(({ name }) => name === timeGuess?.name);
+  const guesses = timeGuess?.reason === undefined || header.length === 0 ? [] : [timeGuess.reason];
   const withName = (value: number, valueGuess?: string): Columns => {
     const isNamed = header[value] || asked.value !== undefined || valueGuess !== undefined;
     const choice = { form: "CSV", time: names[time], value: isNamed ? names[value]! : "value", valueGuess, guesses };
@@ -220,17 +220,16 @@ function columnsOf(header: readonly string[], records: readonly string[][], sele
 const DATE = /^\d{4}[-/]\d\d[-/]\d\d$/;
 const TIME_OF_DAY = /^\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?$/;
 
-/** Negative if no column holds times. */
-function timeColumn(columns: readonly { name: string; texts: string[] }[]): number {
-  const name = guessTime(columns, "column")?.name;
-  const time = columns.findIndex((column) => column.name === name);
-  if (time < 0) return time;
+/** Undefined if no column holds times. */
+function guessedTime(columns: readonly { name: string; texts: string[] }[]): Guess | undefined {
+  const guess = guessTime(columns, "column");
+  const time = columns.find(({ name }) => name === guess?.name);
   const every = (texts: readonly string[], form: RegExp) => texts.every((text) => form.test(text.trim()));
-  const day = every(columns[time]!.texts, DATE) && columns.find(({ texts }) => every(texts, TIME_OF_DAY));
+  const day = time && every(time.texts, DATE) && columns.find(({ texts }) => every(texts, TIME_OF_DAY));
   if (day)
     throw new OrielError(
       "ARGUMENT",
-      `the columns ${name} and ${day.name} hold dates and times of day; join them into one column`,
+      `the columns ${time.name} and ${day.name} hold dates and times of day; join them into one column`,
     );
-  return time;
+  return guess;
 }

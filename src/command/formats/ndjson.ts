@@ -28,7 +28,9 @@ export class NdjsonParser implements LineParser {
     const guess = value === undefined ? guessValue(free, "field") : undefined;
     this.#value = value ?? guess?.name ?? "value";
     const isNamed = time !== undefined || TIME_NAMES.includes(this.#times[0]!);
+    const isLikely = records.some((record) => isLikelyTime(textAt(record, this.#times[0]!) ?? ""));
     const guesses = isNamed ? [] : [`time ${this.#times[0]}, the only field of times`];
+    if (isNamed && time === undefined && !isLikely) guesses.push(`time ${this.#times[0]}, in s or ms since 1970`);
     this.choice = { form: "NDJSON", time: this.#times[0], value: this.#value, valueGuess: guess?.reason, guesses };
   }
 

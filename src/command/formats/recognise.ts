@@ -5,6 +5,7 @@ import type { Line } from "./lines.ts";
 import { NdjsonParser } from "./ndjson.ts";
 import { quoted } from "./outcome.ts";
 import type { BadLine, LineParser, Outcome, Selection } from "./reading.ts";
+import { otherDays } from "./times.ts";
 
 export const FORMATS = ["csv", "ndjson", "log"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -27,7 +28,7 @@ export function recogniseFormat(lines: readonly string[]): Format {
 /**
  * The parser of a file that begins with these lines, or consists of them. Throws ARGUMENT with the first line that is
  * wrong unless 99 % of the lines follow the form, or any if the form was asked for. Lines without a value follow it, if
- * others have one.
+ * others have one. Throws it also if all times may be days that were counted since another year than 1970.
  */
 export function parserFor(
   asked: Format | undefined,
@@ -52,6 +53,17 @@ export function parserFor(
   if (!isCertain && wrong[0]) {
     const skip = followCount > wrong.length ? `, or use --format ${format} to skip such lines` : "";
     throw uncertain(format, lines, wrong, skip);
+  }
+  const readings = outcomes.flatMap((outcome) => ("atMs" in outcome ? [outcome] : []));
+  const others = otherDays(readings.map(({ atMs }) => atMs));
+  if (others !== undefined) {
+    const reason = `its time may be ${others} or seconds since 1970; ISO 8601 is certain`;
+    throw uncertain(
+      format,
+      lines,
+      readings.map(({ lineNumber }) => ({ lineNumber, reason })),
+      "",
+    );
   }
   return parserOf(format, selection, texts);
 }

@@ -24,7 +24,8 @@ export function guessTime(candidates: readonly Candidate[], kind: "column" | "fi
   const names = found.slice(0, MAX_LISTED).map(({ name }) => name);
   if (found.length === 1) return { name: names[0]!, reason: `time ${names[0]}, the only ${kind} of times` };
   // Times that cannot be read have a name at least. The first line that is wrong is shown then.
-  if (found.length === 0 || small !== undefined) return nameOnly(small ?? named[0]);
+  if (small !== undefined) return { name: small.name, reason: `time ${small.name}, in s or ms since 1970` };
+  if (found.length === 0) return nameOnly(named[0]);
   throw new OrielError(
     "ARGUMENT",
     `--time is missing; several ${kind}s hold times, name one of them: ${names.join(", ")}`,

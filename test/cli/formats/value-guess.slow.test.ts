@@ -49,6 +49,9 @@ test("a time that no name shows, and a header without rows, are guesses", async 
     others: ["time b, the only column of times"],
     values: [5],
   });
+  const small = { name: "ms", others: ["time Time, in s or ms since 1970"], values: [5] };
+  expect(await valuesOf("Time,ms\n12.5,5\n")).toMatchObject(small);
+  expect(await valuesOf("Time,ms\n1394163660,5\n")).toMatchObject({ others: [] });
   expect(await valuesOf("time,some text\n")).toMatchObject({ others: ["the first line is a header"], values: [] });
 });
 
@@ -75,7 +78,7 @@ test("NDJSON: the only field of numbers, also a nested one", async () => {
   expect(await valuesOf(`${lines.join("\n")}\n`)).toEqual({
     name: "request.took",
     guess: "value request.took, the only field of numbers",
-    others: [],
+    others: ["time ts, in s or ms since 1970"],
     values: [10, 20],
     badCount: 0,
   });
