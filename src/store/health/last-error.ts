@@ -17,6 +17,8 @@ export class LastError {
   readonly #unreached: string;
   readonly #closes: string;
   #error: Error | undefined;
+  /** What the server said of a connection before it closed it. The next ones may be cut before that is read. */
+  refusal: Error | undefined;
   /** Whether the error is a known reason that came on an open connection. */
   #isOfConnection = false;
   #isConnected = false;
@@ -55,7 +57,7 @@ export class LastError {
 
   /** The reason if a connection closes before the server has sent anything. */
   get cut(): Error {
-    return new Error(this.#closes);
+    return this.refusal ?? new Error(this.#closes);
   }
 
   connected(): void {
@@ -83,6 +85,7 @@ export class LastError {
   }
 
   ready(): void {
+    this.refusal = undefined;
     this.#error = undefined;
     this.#silentSinceMs = undefined;
     this.#isOpening = false;

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import { idleTimeout } from "../../base/async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
@@ -104,8 +105,14 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     refusedBy = undefined;
     if (!isCluster) {
       lastError.connected();
+      (client.stream as EventEmitter).once("data", noticeRefusal);
       idleTimeout(noticeLoading, NOTICE_LOADING_MS);
     } else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
+  };
+  /** A server that refuses a connection says so before a command asks, and closes. ioredis does not report it. */
+  const noticeRefusal = (bytes: Uint8Array) => {
+    const [, why] = /^-((?:ERR max number of clients|DENIED).*)/.exec(String(bytes)) ?? [];
+    if (why) onError((lastError.refusal = new Error(why)));
   };
   /** ioredis waits while the server loads its data, and does not report it. */
   const noticeLoading = () => {

@@ -37,6 +37,21 @@ test("a connection that closes without a reason keeps the reason of the next", (
   expect(lastError.current?.message).toMatch(/may expect TLS/);
 });
 
+test("a server's refusal is the reason of later connections that are cut, until one is ready", () => {
+  const lastError = new LastError("unreached");
+  lastError.connected();
+  lastError.refusal = new Error("ERR max number of clients reached");
+  lastError.failed(lastError.refusal);
+  lastError.closed();
+  lastError.connected();
+  lastError.closed();
+  expect(lastError.current?.message).toMatch(/^ERR max number/);
+  lastError.ready();
+  lastError.connected();
+  lastError.closed();
+  expect(lastError.current?.message).toMatch(/may expect TLS/);
+});
+
 test("the next connection ends the reason why there was none, and a reason that names nothing", () => {
   const lastError = new LastError("unreached");
   lastError.failed(new Error("connect ECONNREFUSED 127.0.0.1:1"));

@@ -19,7 +19,7 @@ export interface Trouble {
   /** True where waiting cannot help, so the call must reject well before the deadline. */
   atOnce: boolean;
   end(): unknown;
-  /** A client that considers this connection ready, so that the outcome of a call is unknown. */
+  /** A client that does not read the reason, or considers this connection ready, so the outcome of a call is unknown. */
   except?: string;
 }
 
@@ -51,8 +51,30 @@ const listening = (server: Server): Promise<string> =>
 const withAuthority = (url: string, authority: string, scheme = "redis://") =>
   url.replace("redis://", scheme + authority);
 
+/** A server that refuses each connection before it is asked, as Redis does, and closes it when the first command comes. */
+async function refusing(text: string, trouble: Pick<Trouble, "reported" | "transient" | "atOnce">): Promise<Trouble> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write(`-${text}\r\n`);
+    socket.once("data", () => socket.destroy());
+  });
+  return { url: await listening(server), ...trouble, except: "node-redis 5", end: () => server.close() };
+}
+
 /** Each starts its own server. */
 export const troubles: Record<string, () => Promise<Trouble>> = {
+  "protected mode": () =>
+    refusing("DENIED Redis is running in protected mode because no password is set. In this mode", {
+      reported: /the server is in protected mode \(DENIED Redis/,
+      transient: false,
+      atOnce: true,
+    }),
+  "no room for a connection": () =>
+    refusing("ERR max number of clients reached", {
+      reported: /has no room for another connection \(ERR max number of clients reached\)/,
+      transient: true,
+      atOnce: false,
+    }),
   async "a wrong password"() {
     const { url, stop } = await redis([], ["CONFIG", "SET", "requirepass", "right"]);
     const reported = /refused the user name or password \(WRONGPASS/;
