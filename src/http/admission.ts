@@ -87,7 +87,7 @@ export function admission<Request>(
     if (take === undefined) return undefined;
     const { id, cost } = take;
     const taken = taker.take(id, cost === undefined ? {} : { cost });
-    const decision = onError === "pass" ? await taken.catch(passed) : await taken;
+    const decision = onError === "pass" ? await taken.catch((error) => passed(taker, error)) : await taken;
     if (decision === undefined) return undefined;
     decisions.set(identity(request), decision);
     const release = releaseOf(taker, id, decision);
@@ -102,10 +102,11 @@ export function admission<Request>(
   };
 }
 
-/** Ignores a failure of the store. Throws any other error, because a client may have caused it. */
-function passed(error: unknown): undefined {
+/** Reports a failure of the store once an outage. Throws any other error, because a client may have caused it. */
+function passed(taker: Taker, error: unknown): undefined {
   const { name } = Object(error) as { name?: unknown };
   if (name === "OrielError" && !isStoreFailure(error)) throw error;
+  taker.passes?.(error);
 }
 
 function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void) | undefined {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { fetchLimiter } from "../../src/entries/http.ts";
 import {
   Breaker,
   DelayQueue,
@@ -49,6 +50,14 @@ const GOING_ON: Record<string, [effect: RegExp, goOn: (store: Store) => unknown]
   "a reservation": [
     /^Limiter "l" allows every call/,
     (store) => limiterOf(store, "allow").reserve("a", { cost: 1, lease: "1m" }),
+  ],
+  "a middleware that passes": [
+    /^Limiter "l" lets requests pass uncounted, because its store cannot be used: (?!Limiter)/,
+    (store) =>
+      fetchLimiter(new Limiter(store, policies, { name: "l" }), () => new Response("through"), {
+        key: () => "a",
+        onError: "pass",
+      })(new Request("http://home.example/")),
   ],
   takeAll: [
     /^Limiter "l" denies every call/,

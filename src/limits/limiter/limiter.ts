@@ -119,6 +119,11 @@ export class Limiter {
     }
   }
 
+  /** @internal A middleware lets a request pass after this failure of the store. The process is warned once an outage. */
+  passes(error: unknown): void {
+    this.#store.goesOnWithout?.(`${this.#at.name} lets requests pass uncounted`, error);
+  }
+
   /** Passes a decision on to those that listen, or that there is none. */
   #report(id: string, deciding: Promise<Decision>): void {
     const listeners = this.#listeners!;

@@ -1,4 +1,4 @@
-import type { OrielError } from "../../base/errors.ts";
+import { OrielError } from "../../base/errors.ts";
 import { warn } from "../../base/warn.ts";
 import type { StoreFailure } from "./failures.ts";
 
@@ -30,14 +30,14 @@ export class WithoutStore {
 
   /** `effect`: what the structure does meanwhile, as `Limiter "a" allows every call`. */
   goesOn(effect: string, error: unknown): void {
-    const { code, message } = error as OrielError;
-    if (!OF_STORE.has(code)) return;
+    const failure = error as OrielError;
+    if (!OF_STORE.has(failure.code)) return;
     this.#lastAtMs = performance.now();
     if (this.#beganAtMs !== undefined) return;
     this.#beganAtMs = Date.now();
     this.#effect = effect;
-    this.#emit({ error: error as OrielError, count: 0 });
-    warn(`${effect}, because its store cannot be used: ${message}`, code);
+    this.#emit({ error: failure, count: 0 });
+    warn(`${effect}, because its store cannot be used: ${OrielError.detailOf(failure)}`, failure.code);
   }
 
   /** Called when a call succeeds. `upSinceMs`: when the server was last found to be up again, in ms since 1970. */
