@@ -37,6 +37,7 @@ const faults = SPENT.flatMap((text): [string, Fault][] => [
   [`HTTP 400, ${text}`, { status: 400, body: JSON.stringify({ error: text }) }],
   [`HTTP 200, ${text}`, { status: 200, body: JSON.stringify({ error: text }) }],
 ]);
+faults.push([`HTTP 403, ${SPENT[4]}`, { status: 403, body: JSON.stringify({ error: SPENT[4] }) }]);
 faults.push(["HTTP 402", { status: 402, body: JSON.stringify({ error: "payment required" }) }]);
 
 test.each(faults)("%s: one request for many calls, and all is well when the quota is raised", async (_, fault) => {
@@ -71,4 +72,20 @@ test("the error has the time that the server wishes", async () => {
     const error = await new Lock(store, "l").tryLock().catch((reason) => reason);
     expect(error).toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "no", retryAfterMs: 30_000 });
   }
+});
+
+test("a gateway's 503 that says when to come back: no more requests until then", async () => {
+  const rest = await startRest((await redis()).url);
+  atEnd(() => rest.stop());
+  const store = httpStore({ url: rest.url, token: rest.token, deadline: 300 });
+  atEnd(() => store.close());
+  const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], { name: "l" });
+  rest.faultOf = () => ({ status: 503, body: "<html>Come back later</html>", headers: { "Retry-After": "30" } });
+  const first = await limiter.take("a").catch((reason) => reason);
+  // Behind the gateway, the server may have run it.
+  expect(first).toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "unknown", retryAfterMs: 30_000 });
+  for (let i = 0; i < 50; i++)
+    await expect(limiter.take("a")).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "no" });
+  expect(store.health.state).toBe("down");
+  expect(rest.requests).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { bytesOfBase64 } from "../../base/base64.ts";
 import { ServerError } from "../delivery/client.ts";
+import { isOutOfQuota } from "../health/reason.ts";
 import { ownText } from "../memory/heap-bytes.ts";
 
 /** The command was certainly not run, and a later attempt may succeed. */
@@ -23,7 +24,7 @@ function bytesOf(text: string): Uint8Array {
  *
  *   200                     │ { result } or { error }, in an array for several commands
  *   429                     │ not run; later
- *   401, 403                │ not run: the token
+ *   401, 403                │ not run: the token, unless the text says that a quota is used up
  *   another 3xx or 4xx      │ not run; a 400 has Redis' error (browsers report 3xx as 0)
  *   others (5xx, 408, 425)  │ unknown
  */
@@ -39,7 +40,8 @@ export function repliesOf(status: number, text: string, count: number, isPipelin
 function refusalOf(status: number, text: string): Error {
   const reason = errorOf(text) ?? ownText(text.slice(0, 200));
   if (status === 429) return new NotRun(`the server answered HTTP 429: ${reason}`);
-  if (status === 401 || status === 403) return new ServerError(`the token was refused: HTTP ${status}: ${reason}`);
+  if ((status === 401 || status === 403) && !isOutOfQuota(new Error(reason)))
+    return new ServerError(`the token was refused: HTTP ${status}: ${reason}`);
   const isKnown = status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
   if (!isKnown) throw new Error(`the server answered HTTP ${status}: ${reason}`);
   return new ServerError(status === 400 && reason !== "" ? reason : `HTTP ${status}: ${reason}`);

@@ -43,6 +43,7 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
     return command.write(sent);
   });
   const isPipeline = parts.length > 1;
+  let laterMs = 0;
   try {
     const { fetch } = server;
     const response = await fetch(isPipeline ? `${server.url}/pipeline` : server.url, {
@@ -57,17 +58,19 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
       body: new Blob(isPipeline ? [`[${parts.join(",")}]`] : parts),
       signal: giveUp.signal,
     });
+    if (response.status !== 200) laterMs = retryAfterMs(response.headers.get("Retry-After"));
     // The server may repeat the request in its answer.
     const text = redacted(await textWithin(response), response.status === 200 ? [] : [server.token]);
     const replies = repliesOf(response.status, text, open.length, isPipeline);
-    const laterMs = response.status === 200 ? undefined : retryAfterMs(response.headers.get("Retry-After"));
     for (const reply of replies)
       if (laterMs && (reply instanceof NotRun || reply instanceof ServerError)) reply.retryAfterMs = laterMs;
     for (const [i, command] of open.entries()) command.settle(safe(replies[i], server));
-    return response.status === 429 ? (laterMs ?? 0) : 0;
+    return laterMs;
   } catch (error) {
-    for (const command of open) command.settle(lostOf(withoutSecrets(error, [server.token])));
-    return 0;
+    const lost = lostOf(withoutSecrets(error, [server.token]));
+    if (laterMs) Object.assign(lost, { retryAfterMs: laterMs });
+    for (const command of open) command.settle(lost);
+    return laterMs;
   }
 }
 

@@ -23,7 +23,7 @@ export interface HttpStoreOptions extends ScriptStoreOptions {
  *
  * Calls of one turn are sent in one HTTP request, in order. Each has its own result and error. Every call settles
  * within `deadline`; a distant server needs a longer one. A lost or unreadable reply and a 5xx count as no answer: a
- * repeatable call is sent again, otherwise `applied` is "unknown". After a 429 calls wait (Retry-After). A refused
+ * repeatable call is sent again, otherwise `applied` is "unknown". After an answer with Retry-After, calls wait. A refused
  * token is UNAVAILABLE, and not transient. There are no subscriptions, so locks and queues poll. `replicas` is
  * ARGUMENT, because requests share connections, so
  * WAIT would wait for other writes.
