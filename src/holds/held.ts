@@ -11,13 +11,12 @@ const RETRIES_PER_LEASE = 10;
 
 /** A signal that calls `look` when its state is read. A timer may be late, and the caller's code must not run on before it. */
 export function looking(signal: AbortSignal, look: () => void): AbortSignal {
-  const { prototype } = AbortSignal;
-  const aborted = Object.getOwnPropertyDescriptor(prototype, "aborted")!.get!;
+  const { prototype } = AbortSignal; // of happy-dom, it inherits the members
   return Object.defineProperties(signal, {
     aborted: {
       get() {
         look();
-        return aborted.call(signal);
+        return Reflect.get(prototype, "aborted", signal);
       },
     },
     throwIfAborted: {

@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import { createContext, runInContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { httpStore, Limiter, Lock, memoryStore, slidingWindow } from "../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { startRest } from "../harness/servers/rest-server.ts";
 import { root } from "./sources.ts";
 
 type Oriel = typeof import("../../src/entries/index.ts");
@@ -52,6 +54,7 @@ beforeAll(async () => {
   server = await startRedis({ tcp: true });
 });
 afterAll(() => server.stop());
+afterEach(() => void vi.unstubAllGlobals());
 
 const ENTRIES = ["index", "series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "http", "kernel"];
 
@@ -108,4 +111,29 @@ describe.each(["memory", "Redis"])("in another realm than that of Node's buffers
     const times = new BigInt64Array([1n, 2n, 3n]);
     expect(kernel.stats(times, values, 0, { sorted: true, percentiles: [50] })).toMatchObject({ count: 3, sum: 6 });
   });
+});
+
+test("a hold's signal is read where AbortSignal inherits its members, as in happy-dom", async () => {
+  class Inheriting extends AbortSignal {}
+  vi.stubGlobal("AbortSignal", Inheriting);
+  const read = new Lock(memoryStore(), "l").withLock(({ signal }) => {
+    signal.throwIfAborted();
+    return signal.aborted;
+  });
+  expect(await read).toBe(false);
+});
+
+test("a store over HTTP works beside the Blob of jsdom, which the fetch of Node does not know", async () => {
+  const rest = await startRest(server.url);
+  try {
+    vi.stubGlobal("Blob", class {});
+    const store = httpStore({ url: rest.url, token: rest.token });
+    const limiter = new Limiter(store, [slidingWindow({ limit: 5, span: "1h" })], { name: "jsdom" });
+    expect((await Promise.all([limiter.take("a"), limiter.take("b")])).map(({ remaining }) => remaining)).toEqual([
+      4, 4,
+    ]);
+    expect((await limiter.take("a")).remaining).toBe(3);
+  } finally {
+    await rest.stop();
+  }
 });

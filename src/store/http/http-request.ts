@@ -43,6 +43,7 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
     return command.write(sent);
   });
   const isPipeline = parts.length > 1;
+  const body = isPipeline ? `[${parts.join(",")}]` : parts[0]!;
   let laterMs = 0;
   try {
     const { fetch } = server;
@@ -54,8 +55,9 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
         "Content-Type": "application/json",
         "Upstash-Encoding": "base64",
       },
-      // When a kept connection breaks, Deno repeats a request with text or bytes by itself, but not one with a Blob.
-      body: new Blob(isPipeline ? [`[${parts.join(",")}]`] : parts),
+      // When a kept connection breaks, Deno repeats a request with text or bytes by itself, but not one with a Blob. The
+      // Blob of jsdom is unknown to the fetch of Node.
+      body: "Deno" in globalThis ? new Blob([body]) : body,
       signal: giveUp.signal,
     });
     if (response.status !== 200) laterMs = retryAfterMs(response.headers.get("Retry-After"));

@@ -123,7 +123,8 @@ test("an injected fetch receives one POST, with the token only in its header", a
     method: "POST",
     headers: { Authorization: `Bearer ${stage.rest.token}`, "Upstash-Encoding": "base64" },
   });
-  for (const [url, { body }] of seen) expect(url + (await (body as Blob).text())).not.toContain(stage.rest.token);
+  for (const [url, { body }] of seen)
+    expect(url + (await new Response(body as string).text())).not.toContain(stage.rest.token);
 });
 
 test("if fetch throws, rejects with undefined or never answers, every call is settled by its deadline", async () => {
