@@ -1,7 +1,7 @@
 import { sharedByCopies } from "../base/copies.ts";
 import { argumentError, checkKnown } from "../base/errors.ts";
 import { Site } from "../base/site.ts";
-import { isStoreFailure } from "../limits/limiter/client/store-failure.ts";
+import { isStoreFailure, passes } from "../limits/limiter/client/store-failure.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 import { clientId, warnOnce } from "./client-id.ts";
 import { checkPrefix, clientOf } from "./client-key.ts";
@@ -106,7 +106,7 @@ export function admission<Request>(
 function passed(taker: Taker, error: unknown): undefined {
   const { name } = Object(error) as { name?: unknown };
   if (name === "OrielError" && !isStoreFailure(error)) throw error;
-  taker.passes?.(error);
+  (taker as { [passes]?(error: unknown): void })[passes]?.(error);
 }
 
 function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void) | undefined {

@@ -5,8 +5,6 @@ export interface Taker {
   take(id: string, options?: { cost?: number | undefined; signal?: AbortSignal | undefined }): Promise<Decision>;
   /** Returns a permit of a concurrency policy. Called when the response has ended. */
   release?(id: string, permit: string): Promise<unknown>;
-  /** @internal Called if a request passes uncounted because of this failure of the store. */
-  passes?(error: unknown): void;
 }
 
 /** The members of `Limiter` that `expressRateLimitStore` uses. */

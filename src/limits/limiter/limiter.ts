@@ -11,7 +11,7 @@ import { DecisionClient } from "./client/decision-client.ts";
 import { FairWaiters } from "./client/fair-waiters.ts";
 import { Fallback } from "./client/fallback.ts";
 import { Leases } from "./client/leases.ts";
-import { isStoreFailure, withApplied } from "./client/store-failure.ts";
+import { isStoreFailure, passes, withApplied } from "./client/store-failure.ts";
 import { TakeCoalescer } from "./client/take-coalescer.ts";
 import type { Decision } from "./decision.ts";
 import { keyPrefixOf, turnKeyOf } from "./keys.ts";
@@ -69,6 +69,8 @@ export class Limiter {
   // Without code: a class with a computed name stays in bundles that do not use it.
   /** @internal Exporters and histories listen here. */
   declare readonly [tap]: (listener: DecisionListener) => void;
+  /** @internal A middleware lets a request pass after this failure of the store. The process is warned once an outage. */
+  declare readonly [passes]: (error: unknown) => void;
   readonly #at: Site;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
@@ -99,6 +101,7 @@ export class Limiter {
     this[tap] = (listener) => {
       this.#listeners = [...(this.#listeners ?? []), listener];
     };
+    this[passes] = (error) => store.goesOnWithout?.(`${this.#at.name} lets requests pass uncounted`, error);
     register(store, "Limiter", this.name, this, { policies: typeof policies === "function" ? "by id" : policies });
   }
 
@@ -117,11 +120,6 @@ export class Limiter {
     } catch (error) {
       return Promise.reject(this.#at.error("take", error));
     }
-  }
-
-  /** @internal A middleware lets a request pass after this failure of the store. The process is warned once an outage. */
-  passes(error: unknown): void {
-    this.#store.goesOnWithout?.(`${this.#at.name} lets requests pass uncounted`, error);
   }
 
   /** Passes a decision on to those that listen, or that there is none. */

@@ -17,7 +17,7 @@ export class LastError {
   readonly #unreached: string;
   readonly #closes: string;
   #error: Error | undefined;
-  /** What the server said of a connection before it closed it. The next ones may be cut before that is read. */
+  /** The server's words about a connection that it then closed. The next ones may be cut before such words are read. */
   refusal: Error | undefined;
   /** Whether the error is a known reason that came on an open connection. */
   #isOfConnection = false;

@@ -1,4 +1,3 @@
-import type { EventEmitter } from "node:events";
 import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import { idleTimeout } from "../../base/async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
@@ -24,6 +23,10 @@ const LOADING = "LOADING Redis is loading the dataset in memory";
 /** A connection that is not ready after this time is asked why. */
 const NOTICE_LOADING_MS = 100;
 const WITHOUT_REASON = /Connection is closed|Command aborted|Stream isn't writeable/;
+
+interface Stream {
+  once(event: "data", listener: (bytes: Uint8Array) => void): unknown;
+}
 
 interface Unanswered {
   readonly calls: Set<Sent>;
@@ -105,14 +108,16 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     refusedBy = undefined;
     if (!isCluster) {
       lastError.connected();
-      (client.stream as EventEmitter).once("data", noticeRefusal);
+      (client.stream as Stream).once("data", noticeRefusal);
       idleTimeout(noticeLoading, NOTICE_LOADING_MS);
     } else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
   };
   /** A server that refuses a connection says so before a command asks, and closes. ioredis does not report it. */
   const noticeRefusal = (bytes: Uint8Array) => {
     const [, why] = /^-((?:ERR max number of clients|DENIED).*)/.exec(String(bytes)) ?? [];
-    if (why) onError((lastError.refusal = new Error(why)));
+    if (!why) return;
+    lastError.refusal = new Error(why);
+    onError(lastError.refusal);
   };
   /** ioredis waits while the server loads its data, and does not report it. */
   const noticeLoading = () => {

@@ -1,6 +1,8 @@
 import { OrielError } from "../../../base/errors.ts";
 import { isStoreFull } from "../../../store/memory/full.ts";
 
+/** The member of a limiter that a middleware calls. Limiters of other copies of the package have it too. */
+export const passes: unique symbol = Symbol.for("oriel.passes") as never;
 /** Time after which a call that was denied without the store may try again. */
 export const RETRY_AFTER_MS = 1000;
 
