@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concurrency, Limiter, slidingWindow } from "../../src/entries/index.ts";
-import { look } from "../../src/holds/steps/steps.ts";
+import { look, take } from "../../src/holds/steps/steps.ts";
 import { takeHold } from "../../src/holds/waiters.ts";
 import { keyPrefixOf, turnKeyOf } from "../../src/limits/limiter/keys.ts";
 import { until } from "../harness/until.ts";
@@ -69,6 +69,21 @@ describe.each([
       retryAfterMs: Number.POSITIVE_INFINITY,
     });
     opened.clock.nowMs += 3_600_001; // the turn of a dead process ends with its lease
+    expect(await own.acquire("id", { wait: 0 })).toMatchObject({ allowed: true });
+  });
+
+  test("are not kept out by dead ones, also if none of them waits", async () => {
+    const [own] = limiters as [Limiter];
+    const tickets = [1, 2].map((i) => ({
+      token: `of-dead-process-${i}`.padEnd(20, "."),
+      permits: 1,
+      limit: 1,
+      leaseMs: 5000,
+    }));
+    await opened.store.run(take, turn, { process: "of-dead-proces", tickets, mayWait: true, isGuess: false });
+    opened.clock.nowMs += 5001; // the lease of the first
+    expect(await own.acquire("id", { wait: 0 })).toMatchObject({ allowed: false, retryAfterMs: 1 });
+    opened.clock.nowMs += 151; // the trial of the second
     expect(await own.acquire("id", { wait: 0 })).toMatchObject({ allowed: true });
   });
 

@@ -38,12 +38,14 @@ export async function acquireInTurn(call: Acquisition): Promise<Decision> {
   const isBusy = await unlessStoreFails(hasTurn(store, key));
   const first = await (isBusy ? peek() : ask());
   if (first.allowed && !isBusy) return first;
-  const waitMs = untilMs - store.monotonic();
-  if (first.retryAfterMs === Number.POSITIVE_INFINITY || waitMs <= 0) return isBusy ? refused(first, ask) : first;
+  const waitMs = Math.max(0, untilMs - store.monotonic());
+  if (!isBusy && waitMs === 0) return first;
+  if (first.retryAfterMs === Number.POSITIVE_INFINITY) return isBusy ? refused(first, ask) : first;
+  // A call that does not wait asks for the turn too, since those before it may have died.
   const request = { permits: 1, limit: 1, leaseMs: LEASE_MS, waitMs, signal, replicas: 0 };
   const turn = await unlessStoreFails(takeHold(store, key, request));
   if (turn === undefined) return ask();
-  if (turn === null) return refused(await peek(), ask);
+  if (turn === null) return refused(waitMs > 0 ? await peek() : first, ask);
   const held = new HeldLock(new StoreHold(turn, turn.number, `the turn "${key}"`), true, at);
   try {
     return await poll(call);
