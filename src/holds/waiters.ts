@@ -256,15 +256,13 @@ class Waiters {
       return;
     }
     if (this.#isPaused) return;
-    const due: Caller[] = [];
-    let i = 0;
-    for (const caller of this.#callers) {
-      if (i === MAX_TICKETS) break;
-      if (i++ < this.#wanted || !caller.mayHave) due.push(caller);
-    }
+    const first: Caller[] = [];
+    for (const caller of this.#callers) if (first.push(caller) === MAX_TICKETS) break;
+    const due = first.filter(({ mayHave }, i) => i < this.#wanted || !mayHave);
     const announced = this.#wanted;
     this.#wanted = 0;
-    if (due.length > 0) void this.#askFor(due, announced);
+    // Without messages each request asks for all, since newcomers would put off the next one without end.
+    if (due.length > 0) void this.#askFor(this.#isSubscribed ? due : first, announced);
   }
 
   async #askFor(due: readonly Caller[], announced: number): Promise<void> {
@@ -406,7 +404,7 @@ class Waiters {
         (answer) => {
           this.#accept(answer, sentAtMs, 0);
           // The answer says when the confirmed hold ends. Callers that wait here ask again then.
-          if (this.#callers.size > 0 && !this.#isAsking) this.#askIn(this.#pauseAfter(answer));
+          if (this.#isSubscribed && this.#callers.size > 0 && !this.#isAsking) this.#askIn(this.#pauseAfter(answer));
         },
         () => {}, // the waiters themselves ask later
       );

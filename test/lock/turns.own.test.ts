@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { MAX_PLACES, TRIAL_MS } from "../../src/generated/layouts/hold.ts";
 import { lockKeyOf } from "../../src/holds/lock/lock-state.ts";
+import type { Ticket } from "../../src/holds/steps/state.ts";
 import { leave, look, take } from "../../src/holds/steps/steps.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
@@ -276,4 +277,28 @@ test("a message is for the caller that has the first place, also if another call
   expect(got[0]).toBe("second");
   await pass(20_000);
   expect(got).toEqual(["second", "first"]);
+});
+
+/** A process that notes its requests, so that a copy can come late. */
+function noting() {
+  const asked: Parameters<typeof server.run>[] = [];
+  const run = (...call: Parameters<typeof server.run>) => {
+    if (call[0] === take) asked.push(call);
+    return server.run(...call);
+  };
+  return { asked, store: { ...server, run: run as Store["run"] } };
+}
+
+test("without messages newcomers do not put off the next request of those before them", async () => {
+  const { asked, store } = noting();
+  await heldByAnother();
+  const lock = new Lock({ ...store, subscribe: undefined }, "nightly");
+  for (let i = 0; i < 5; i++) {
+    void lock.tryLock({ wait: "60s" });
+    await pass(50);
+  }
+  expect(asked.map((call) => (call[2] as { tickets: Ticket[] }).tickets.length)).toEqual(
+    expect.arrayContaining([1, 2, 3, 4, 5]),
+  );
+  expect(asked.length).toBeLessThan(10);
 });
