@@ -174,6 +174,8 @@ class Waiters {
   readonly #byToken = new Map<string, Caller>();
   #untimed: Caller[] = [];
   #tokens = 0;
+  /** The highest number that a caller has got. */
+  #last = 0;
   #isAsking = false;
   /** Releases that are under way. Their answers may grant holds to callers. */
   #leaves = 0;
@@ -256,13 +258,12 @@ class Waiters {
       return;
     }
     if (this.#isPaused) return;
-    const first: Caller[] = [];
-    for (const caller of this.#callers) if (first.push(caller) === MAX_TICKETS) break;
-    const due = first.filter(({ mayHave }, i) => i < this.#wanted || !mayHave);
+    const first = [...this.#callers].slice(0, MAX_TICKETS);
+    const due = first.filter(({ mayHave }, i) => !mayHave || i < this.#wanted);
     const announced = this.#wanted;
     this.#wanted = 0;
     // Without messages each request asks for all, since newcomers would put off the next one without end.
-    if (due.length > 0) void this.#askFor(this.#isSubscribed ? due : first, announced);
+    if (due[0]) void this.#askFor(this.#isSubscribed ? due : first, announced);
   }
 
   async #askFor(due: readonly Caller[], announced: number): Promise<void> {
@@ -271,8 +272,8 @@ class Waiters {
     const pauseMs = await this.#ask(due, true);
     this.#isAsking = false;
     // A later caller may have the earlier place: it asked just after the places were lost, and the others asked again.
-    const granted = due.filter(({ isGranted }) => isGranted).length;
-    if (Number.isFinite(announced) && granted < announced) this.#wanted = Number.POSITIVE_INFINITY;
+    const granted = due.filter((caller) => caller.isGranted).length;
+    if (announced < Number.POSITIVE_INFINITY && granted < announced) this.#wanted = Number.POSITIVE_INFINITY;
     if (this.#callers.size > 0) {
       this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#process), (message) => {
         this.#isSubscribed = true;
@@ -338,8 +339,9 @@ class Waiters {
     if (begunTrials > 0) this.#lookAfterTrials();
     for (const { token, number } of granted) {
       const caller = this.#byToken.get(token);
-      // Without a caller it was reported before, in another answer, or its caller has left and gives it back.
-      if (!caller?.isOpen) continue;
+      // A lower number was reported before, in another answer. A higher one is of a late copy of a request, whose caller has left.
+      if (!caller && number > this.#last) giveBack(this.#store, { untilMs: 0, release: () => this.leave({ token }) });
+      if (!caller?.isOpen) continue; // one that has left gives it back when its request has ended
       if (caller.request.replicas > replicas) this.#wanted = Number.POSITIVE_INFINITY;
       else this.#grant(caller, number, isAlone && granted.length === 1, sentAtMs);
     }
@@ -352,6 +354,7 @@ class Waiters {
     if (store.leaseClock() < provenUntilMs) {
       this.#callers.delete(caller);
       this.#byToken.delete(token);
+      this.#last = Math.max(this.#last, number);
       caller.isGranted = true;
       caller.close();
       caller.outcome.resolve({ store, key, token, number, leaseMs, replicas, provenUntilMs, isAlone });
@@ -404,7 +407,7 @@ class Waiters {
         (answer) => {
           this.#accept(answer, sentAtMs, 0);
           // The answer says when the confirmed hold ends. Callers that wait here ask again then.
-          if (this.#isSubscribed && this.#callers.size > 0 && !this.#isAsking) this.#askIn(this.#pauseAfter(answer));
+          if (this.#callers.size > 0 && this.#isSubscribed) this.#askIn(this.#pauseAfter(answer));
         },
         () => {}, // the waiters themselves ask later
       );

@@ -289,6 +289,28 @@ function noting() {
   return { asked, store: { ...server, run: run as Store["run"] } };
 }
 
+test("a late copy of a request, whose caller has left, keeps no other caller of its process waiting", async () => {
+  const { asked, store } = noting();
+  const lock = new Lock(store, "nightly");
+  const held = (await lock.tryLock({ lease: "60s" }))!;
+  const abort = new AbortController();
+  const left = lock.tryLock({ wait: "60s", lease: "60s", signal: abort.signal }).catch(() => "left");
+  await pass(10);
+  abort.abort();
+  expect(await left).toBe("left");
+  await pass(10);
+  await server.run(...asked.at(-1)!);
+  const next = lock.tryLock({ wait: "60s" });
+  await pass(10);
+  expect((await state()).places).toHaveLength(2);
+  await held.release();
+  await pass(10);
+  expect((await state()).holds).toMatchObject([
+    { token: (asked.at(-1)![2] as { tickets: Ticket[] }).tickets[0]!.token },
+  ]);
+  await (await next)!.release();
+});
+
 test("without messages newcomers do not put off the next request of those before them", async () => {
   const { asked, store } = noting();
   await heldByAnother();
