@@ -4,7 +4,9 @@ import { lockKeyOf, readWriteKeyOf } from "../../../src/holds/lock/lock-state.ts
 import type { TryLockOptions } from "../../../src/holds/lock-options.ts";
 import { semaphoreKeyOf } from "../../../src/holds/semaphore/permits-in-use.ts";
 import type { Random } from "../world/random.ts";
+import { acquireOnce } from "./acquires.ts";
 import type { Claim } from "./books.ts";
+import type { Kind } from "./plan.ts";
 import type { Actor, Stage, Waiter } from "./stage.ts";
 import { inProcess } from "./timers.ts";
 
@@ -33,8 +35,7 @@ export interface Wanted {
 }
 
 /** What may be asked for, of the kinds of the plan. */
-export function wantedOf(stage: Stage, { structures, store }: Actor, random: Random): Wanted {
-  const kind = random.pick(stage.plan.kinds);
+function wantedOf({ structures, store }: Actor, kind: Kind, random: Random): Wanted {
   const fencesOf = (held: unknown) => [(held as { fence: number | null }).fence];
   if (kind === "lock") {
     const lock = random.chance(0.8) ? structures.locks[0]! : random.pick(structures.locks);
@@ -97,11 +98,15 @@ function isNotFree({ code, transient, applied, message }: OrielError): boolean {
 /** A timer may be early by the error of a clock. */
 const EARLY_MS = 5;
 
+/** A caller of `acquire` looks whether others wait, and asks, before it has a place. Afterwards it passes its turn on. */
+const ARRIVAL_MS = 40;
+
 /** A call from its start to its end. */
-class Call implements Waiter {
+export class Call implements Waiter {
   readonly actor: Actor;
   readonly key: string | undefined;
   readonly waitMs: number;
+  readonly permits: number;
   readonly startedMs: number;
   /** False when it has its hold, or is refused. */
   isWaiting = true;
@@ -109,15 +114,19 @@ class Call implements Waiter {
   entered = 0;
   /** It is of a lock, which has one holder. */
   readonly #isAlone: boolean;
+  /** Of `acquire`: how many requests it may send, one after the other. */
+  readonly #requests: number | undefined;
   readonly #pausedMs: number;
   readonly #stage: Stage;
-  readonly #wanted: Wanted;
+  readonly #wanted: Pick<Wanted, "what" | "parts">;
 
-  constructor(stage: Stage, actor: Actor, wanted: Wanted, waitMs: number) {
+  constructor(stage: Stage, actor: Actor, wanted: Pick<Wanted, "what" | "parts">, waitMs: number, requests?: number) {
     const { parts } = wanted;
     this.actor = actor;
     this.key = parts.length === 1 ? parts[0]!.key : undefined;
     this.#isAlone = parts[0]!.limit === 1;
+    this.permits = parts[0]!.permits;
+    this.#requests = requests;
     this.waitMs = waitMs;
     this.#stage = stage;
     this.#wanted = wanted;
@@ -140,22 +149,31 @@ class Call implements Waiter {
     const tookMs = world.nowMs - this.startedMs;
     const runMs = tookMs - (this.actor.process.pausedMs - this.#pausedMs);
     // A set asks for each lock, extends all, and releases all, some of them twice.
-    const mostMs = this.waitMs + (length > 1 ? 4 + length : 1) * (DEADLINE_MS + ROUND_TRIPS_MS);
+    const requests = this.#requests ?? (length > 1 ? 4 + length : 1);
+    const mostMs = this.waitMs + requests * ((plan.isCalm ? 0 : DEADLINE_MS) + ROUND_TRIPS_MS);
     if (runMs > mostMs) this.violation(`a wait of ${this.waitMs} ms took ${runMs} ms`);
     if (!isGot && tookMs < this.waitMs - EARLY_MS) this.violation(`after ${tookMs} of ${this.waitMs} ms it is refused`);
+    if (!isGot || !plan.isCalm || this.key === undefined || !this.#isAlone) return;
+    const inTurn = this.#requests !== undefined;
     // A call that does not wait sends a request of its own, which may come before those of earlier callers.
-    if (!isGot || !plan.isCalm || this.key === undefined || !this.#isAlone || this.waitMs === 0) return;
+    if (this.waitMs === 0 && !inTurn) return;
     // A caller that has lost its place to a missed trial may come after a later one, which has asked before the message came.
     const { missedMs } = books.laws.bookOf(this.key);
+    const arrivalMs = inTurn ? ARRIVAL_MS : 1;
     for (const other of calls) {
       if (other === this) return; // those that follow came later
-      if (other.startedMs <= missedMs || other.actor !== this.actor || other.key !== this.key) continue;
-      const hasTime = other.startedMs + other.waitMs > world.nowMs + EARLY_MS;
+      if (other.startedMs <= missedMs || other.key !== this.key) continue;
+      // The order of locks over processes is that in which their requests came to the server. `StepLaws` judges it. Those
+      // of a crowd that have no place yet come later.
+      if (other.actor !== this.actor && (!inTurn || plan.crowd > 0)) continue;
+      if (inTurn && other.startedMs > this.startedMs - ARRIVAL_MS) return;
+      const hasTime = other.startedMs + other.waitMs > world.nowMs + arrivalMs + EARLY_MS;
       const check = () => {
-        if (other.isWaiting) this.violation(`it is served before a caller of its process, from ${other.startedMs}`);
+        if (other.isWaiting && other.actor.process.state === "running")
+          this.violation(`it is served before a caller of ${other.actor.process.name}, from ${other.startedMs}`);
       };
       // One answer may serve both.
-      if (other.isWaiting && hasTime) world.after(1, check, this.actor.process);
+      if (other.isWaiting && hasTime) world.after(arrivalMs, check, this.actor.process);
     }
   }
 
@@ -167,8 +185,9 @@ class Call implements Waiter {
     if (this.entered > 0) {
       if (code !== "LOST" || applied !== "unknown" || result !== "done")
         this.violation(`its function was called, and it rejects with ${error}`);
-    } else if (error.name !== "OrielError" || !transient) this.violation(`it rejects with ${error.stack}`);
-    else if (code === "DEADLINE" && applied === "no") {
+    } else if (error.name !== "OrielError" || !transient || (this.#stage.plan.isCalm && !isNotFree(error)))
+      this.violation(`it rejects with ${error.stack}`);
+    else if (code === "DEADLINE" && applied === "no" && this.#requests === undefined) {
       if (!isWith || !isNotFree(error)) this.violation(`it rejects with ${error}`);
       this.decided(false);
     }
@@ -187,8 +206,31 @@ export async function useHolds(stage: Stage, actor: Actor): Promise<void> {
   while (!stage.isOver) {
     await world.sleep(random.int(0, 2 * plan.paceMs), actor.process);
     if (stage.isOver) return;
-    await useOnce(stage, actor, wantedOf(stage, actor, random), random);
+    const kind = random.pick(plan.kinds);
+    if (isAcquire(kind)) await acquireOnce(stage, actor, kind === "acquire at a rate", random);
+    else await useOnce(stage, actor, wantedOf(actor, kind, random), random);
   }
+}
+
+/** One call in good weather. Returns whether it has got what it wanted. */
+export async function useSoon(stage: Stage, actor: Actor, wait: number): Promise<boolean> {
+  const { world, plan } = stage;
+  const kind = actor.random.pick(plan.kinds);
+  if (isAcquire(kind)) return acquireOnce(stage, actor, kind === "acquire at a rate", actor.random, { wait });
+  const wanted = wantedOf(actor, kind, actor.random);
+  const held = await wanted.tryLock({ wait, lease: 1000 }).catch((error) => {
+    world.violation(`in good weather ${wanted.what} rejects with ${error}`);
+    return null;
+  });
+  if (!held) return false;
+  await world.sleep(5, actor.process);
+  if (held.leftMs === 0) world.violation(`in good weather ${wanted.what} is lost`);
+  if (!(await held.release().catch(() => false))) world.violation(`${wanted.what} cannot be released`);
+  return true;
+}
+
+function isAcquire(kind: Kind): boolean {
+  return kind === "acquire" || kind === "acquire at a rate";
 }
 
 async function useOnce(stage: Stage, actor: Actor, wanted: Wanted, random: Random): Promise<void> {

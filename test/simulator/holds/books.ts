@@ -1,5 +1,7 @@
 import { processOf } from "../../../src/holds/steps/state.ts";
+import { type Looked, leave, look } from "../../../src/holds/steps/steps.ts";
 import type { Step } from "../world/server.ts";
+import { LimitLaws } from "./limit-laws.ts";
 import type { Actor, Stage } from "./stage.ts";
 import { fits, StepLaws, usedOf } from "./step-laws.ts";
 
@@ -16,6 +18,9 @@ export interface Claim {
   isWanted: boolean;
 }
 
+/** The key of the queue of callers of `acquire`. */
+const isTurn = (key: string): boolean => key.endsWith("!turn");
+
 /** A process that lives looks after a trial, and a round trip later the next is served. */
 const LONGEST_IDLE_MS = 100;
 /** A waiter that has missed every message asks so often, and a round trip later it is served. */
@@ -27,10 +32,14 @@ const LONGEST_LOOK_MS = 16_100;
  */
 export class Books {
   readonly laws: StepLaws;
+  readonly limits: LimitLaws;
   readonly claims = new Set<Claim>();
   /** Holds that were asked for until then may be lost, or may end early by the server's clock. */
   unsafeUntilMs = 0;
   readonly #stage: Stage;
+  /** Holds that an operator has seen, and those that it has released. Their holders learn of it at the next renewal. */
+  readonly #seen = new Set<string>();
+  readonly #forced = new Set<string>();
   /** Since when the first waiter of a name could be served. */
   readonly #idleSinceMs = new Map<string, number>();
   /** The processes by the ids in their tokens. A process has one for each name. */
@@ -39,12 +48,18 @@ export class Books {
   constructor(stage: Stage) {
     this.#stage = stage;
     this.laws = new StepLaws(stage);
+    this.limits = new LimitLaws(stage);
   }
 
   onStep(step: Step): void {
     const { key, origin } = step;
-    const { process } = step.input as { process?: string };
+    if (step.operation.startsWith("limiter/")) {
+      this.limits.onStep(step);
+      return;
+    }
+    const { process } = (step.input ?? {}) as { process?: string };
     if (process !== undefined) this.#actorOf.set(process, origin as Actor);
+    if (origin === this.#stage.operator) this.#onForce(step);
     this.#noteIdle(key);
     const isFirst = step.written.includes(key) && step.previous?.get(key) === undefined;
     this.laws.onStep({ ...step, isFirst });
@@ -52,9 +67,21 @@ export class Books {
     this.#noteIdle(key);
   }
 
+  /** An operator ends the hold that it has seen, and no later one. */
+  #onForce({ operation, key, input, output }: Step): void {
+    if (operation === look.name) for (const { number } of (output as Looked).holds) this.#seen.add(`${key} ${number}`);
+    if (operation !== leave.name) return;
+    const lease = this.laws.bookOf(key).leases.get((input as { token: string }).token);
+    if (!lease) return;
+    this.#forced.add(`${key} ${lease.number}`);
+    // The caller that was next has lost its place.
+    if (lease.isTrial) this.laws.bookOf(key).missedMs = this.#stage.world.nowMs;
+    if (!this.#seen.has(`${key} ${lease.number}`))
+      this.#violation(key, `${lease.number} is released by force, and was not seen`);
+  }
+
   /** The server has lost data: its own state counts. */
   onLoss(replicas: number): void {
-    const { server } = this.#stage;
     for (const [key, book] of this.laws.names) {
       const state = this.#stage.stateOf(key);
       book.leases.clear();
@@ -62,14 +89,27 @@ export class Books {
         book.leases.set(token, { number, permits, untilMs: endMs, isTrial: isOnTrial });
       book.waiting = [...state.places];
       // Numbers that nobody has heard of may come again. Those that a caller has got do not, unless the clock is behind them.
-      const isSafe = replicas > 0;
-      const lowest = server.nowMs * 1000 - 1;
-      book.acquired = isSafe ? book.acquired : Math.min(book.acquired, Math.max(state.last, lowest));
+      if (replicas === 0) this.#lower(key);
       book.highest = Math.max(state.last, book.acquired);
-      if (isSafe && state.last < book.acquired)
+      if (replicas > 0 && state.last < book.acquired)
         this.#violation(key, `a replica had to know ${book.acquired}, and knows ${state.last}`);
     }
     if (replicas === 0) this.unsafeUntilMs = this.#stage.world.nowMs;
+    this.limits.onLoss();
+  }
+
+  /** The clock is set back. After a loss it may be behind numbers that were lost. */
+  onStepBack(): void {
+    for (const [key, book] of this.laws.names) {
+      if (this.#stage.plan.replicas === 0) this.#lower(key);
+      book.highest = Math.min(book.highest, Math.max(this.#stage.stateOf(key).last, book.acquired));
+    }
+  }
+
+  #lower(key: string): void {
+    const book = this.laws.bookOf(key);
+    const lowest = this.#stage.server.nowMs * 1000 - 1;
+    book.acquired = Math.min(book.acquired, Math.max(this.#stage.stateOf(key).last, lowest));
   }
 
   isOfLiving(token: string): boolean {
@@ -112,6 +152,8 @@ export class Books {
   claim(claim: Claim): void {
     const { key, fence } = claim;
     const book = this.laws.bookOf(key);
+    // It was released by force while its answer was on the way.
+    if (this.#forced.has(`${key} ${fence}`)) return;
     if (fence !== null) {
       const isSafe = claim.askedMs > this.unsafeUntilMs;
       if (isSafe && claim.limit === 1 && fence <= book.acquired)
@@ -127,7 +169,8 @@ export class Books {
       this.#violation(key, `${used} of ${claim.limit} permits are believed in, and ${claim.permits} more`);
   }
 
-  #counts({ actor, isWanted, askedMs, held }: Claim): boolean {
+  #counts({ actor, key, fence, isWanted, askedMs, held }: Claim): boolean {
+    if (this.#forced.has(`${key} ${fence}`)) return false;
     return isWanted && actor.process.state === "running" && askedMs > this.unsafeUntilMs && held.leftMs > 0;
   }
 
@@ -138,8 +181,10 @@ export class Books {
     const [first] = book.waiting;
     const isWaited = book.waiting.some(({ token }) => this.isOfLiving(token));
     const isFree = usedOf(book, server.nowMs) === 0;
+    // A caller of `acquire` has a turn only if it does not pass at once.
     const isWanted = [...calls].some(
-      (call) => call.key === key && call.isWaiting && call.waitMs > 0 && call.actor.process.state === "running",
+      (call) =>
+        call.key === key && !isTurn(key) && call.isWaiting && call.waitMs > 0 && call.actor.process.state === "running",
     );
     if (!((first && isWaited && fits(book, first, server.nowMs)) || (isFree && isWanted))) {
       this.#idleSinceMs.delete(key);
@@ -156,6 +201,7 @@ export class Books {
 
   checkIdle(): void {
     for (const key of this.laws.names.keys()) this.#noteIdle(key);
+    this.limits.checkIdle();
   }
 
   #violation(key: string, text: string): void {

@@ -1,6 +1,10 @@
 import { TRIAL_MS } from "../../../src/generated/layouts/hold.ts";
+import { MODE } from "../../../src/generated/layouts/limiter.ts";
 import type { State, StoredHold, Ticket } from "../../../src/holds/steps/state.ts";
+import type { LentPermit } from "../../../src/limits/limiter/steps/concurrency.ts";
+import type { DecideReply, DecideRequest } from "../../../src/limits/limiter/steps/request.ts";
 import type { Keyspace, RunOptions } from "../../../src/store/contract.ts";
+import { CALM } from "../world/network.ts";
 import type { Plan } from "./plan.ts";
 
 interface Input {
@@ -56,6 +60,24 @@ const leavingPlaces =
     };
     return real({ ...keys, set }, key, input, nowMs);
   };
+
+/** A step of a limiter. */
+const ofLimiter =
+  (
+    changed: (
+      real: (input: DecideRequest, its?: Keyspace) => DecideReply,
+      input: DecideRequest,
+      keys: Keyspace,
+      key: string,
+      nowMs: number,
+    ) => DecideReply,
+  ): Change =>
+  (real) =>
+  (keys, key, input, nowMs) => {
+    const run = (its: DecideRequest, those = keys) => real(those, key, its as never, nowMs) as DecideReply;
+    return changed(run, input as never as DecideRequest, keys, key, nowMs);
+  };
+const lentIn = (keys: Keyspace, key: string) => keys.get(key) as { lent: readonly LentPermit[] } | undefined;
 
 const ofBoth = (change: Change) => ({ "hold/take": change, "hold/leave": change });
 const tokensOf = ({ holds, places }: State) => new Set([...holds, ...places].map(({ token }) => token));
@@ -157,7 +179,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "who is next gets a message: it gets none",
-    conditions: { isCalm: true, kills: 0, killsAtSend: 0, lostNews: 0, kinds: ["lock"] },
+    conditions: { isCalm: true, kills: 0, killsAtSend: 0, lostNews: 0, hasNews: true, kinds: ["lock"] },
     isSilent: true,
   },
   {
@@ -174,5 +196,65 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "time for which a process was frozen counts for its leases: it does not",
     conditions: { freezesAtSend: 0.02, stepsAhead: 0, failovers: 0, losses: 0 },
     hasShortClock: true,
+  },
+  {
+    rule: "a newcomer gets no permit while others wait for it: it sees nobody",
+    conditions: { kinds: ["acquire"], isCalm: true, weather: CALM },
+    steps: { "hold/look": finding(() => ({ holds: [], places: [] })) },
+  },
+  {
+    rule: "the turn of a dead caller ends after 5 s: after a minute",
+    conditions: { kinds: ["acquire"], kills: 6 },
+    steps: {
+      "hold/take": (real) => (keys, key, input, nowMs) => {
+        const tickets = input.tickets.map((ticket) => ({ ...ticket, leaseMs: 60_000 }));
+        return real(keys, key, { ...input, tickets }, nowMs);
+      },
+    },
+  },
+  {
+    rule: "a call that one policy denies is charged to none: the rate is charged",
+    conditions: { kinds: ["acquire at a rate"] },
+    steps: {
+      "limiter/decide": ofLimiter((real, input) => {
+        const reply = real(input);
+        const [rules, keySuffixes] = [input.rules.slice(1), input.keySuffixes.slice(1)];
+        if (reply.granted === 0) real({ ...input, rules, keySuffixes });
+        return reply;
+      }),
+    },
+  },
+  {
+    rule: "a call that passes is charged to all policies: to the first",
+    conditions: { kinds: ["acquire at a rate"] },
+    steps: {
+      "limiter/decide": ofLimiter((real, input, keys, key) => {
+        const set: Keyspace["set"] = (each, ...rest) => each === key + input.keySuffixes[0] && keys.set(each, ...rest);
+        return real(input, { ...keys, set });
+      }),
+    },
+  },
+  {
+    rule: "a release gives back the permit of its token: the oldest one",
+    conditions: { kinds: ["acquire"] },
+    steps: {
+      "limiter/without-growth": ofLimiter((real, input, keys, key) => {
+        const oldest = lentIn(keys, key + input.keySuffixes[0])?.lent[0];
+        return real(input.mode === MODE.release && oldest ? { ...input, token: oldest.token } : input);
+      }),
+    },
+  },
+  {
+    rule: "a permit is lent for its lease: for 500 ms less",
+    conditions: { kinds: ["acquire"], longestWorkMs: 1500 },
+    steps: {
+      "limiter/decide": ofLimiter((real, input, keys, _key, nowMs) => {
+        const get = (each: string) => {
+          const state = lentIn(keys, each);
+          return state && { ...state, lent: state.lent.filter(({ expireAtMs }) => expireAtMs > nowMs + 500) };
+        };
+        return real(input, { ...keys, get });
+      }),
+    },
   },
 ];

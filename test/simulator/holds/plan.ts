@@ -1,7 +1,7 @@
 import { CALM, type Weather } from "../world/network.ts";
 import { Random } from "../world/random.ts";
 
-type Kind = "lock" | "locks" | "read-write lock" | "semaphore";
+export type Kind = "lock" | "locks" | "read-write lock" | "semaphore" | "acquire" | "acquire at a rate";
 
 /** One schedule's conditions, all drawn from its seed. */
 export interface Plan {
@@ -33,6 +33,12 @@ export interface Plan {
   /** Probability that a process dies, or is frozen, just after it has sent a request. */
   readonly killsAtSend: number;
   readonly freezesAtSend: number;
+  /** Locks that an operator releases by force. */
+  readonly forced: number;
+  /** A store over HTTP has no subscriptions: its waiters poll. */
+  readonly hasNews: boolean;
+  /** Callers of the first process, if it has more than the others: more than have a place at a time. */
+  readonly crowd: number;
 }
 
 const KINDS: readonly (readonly Kind[])[] = [
@@ -40,6 +46,8 @@ const KINDS: readonly (readonly Kind[])[] = [
   ["lock", "locks"],
   ["read-write lock"],
   ["semaphore"],
+  ["acquire"],
+  ["acquire", "acquire at a rate"],
   ["lock", "read-write lock", "semaphore", "locks"],
 ];
 
@@ -83,5 +91,8 @@ export function planOf(seed: number): Plan {
     stepsAhead: ifRough(0.2, 3),
     killsAtSend: random.pick([0, 0, 0.005]),
     freezesAtSend: isCalm ? 0 : random.pick([0, 0, 0.01]),
+    forced: some(0.25, 4),
+    hasNews: random.chance(0.85),
+    crowd: random.chance(0.05) ? 80 : 0,
   };
 }

@@ -1,6 +1,8 @@
-import { Lock, ReadWriteLock } from "../../../src/entries/index.ts";
+import { concurrency, gcra, Limiter, Lock, ReadWriteLock } from "../../../src/entries/index.ts";
 import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { State } from "../../../src/holds/steps/state.ts";
+import { decideLocally } from "../../../src/limits/limiter/steps/decide-locally.ts";
+import { provideLocalForm } from "../../../src/limits/limiter/steps/request.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import { Network } from "../world/network.ts";
 import { SimProcess } from "../world/process.ts";
@@ -17,6 +19,8 @@ import { inProcess } from "./timers.ts";
 const START_MS = 1_700_000_000_000;
 /** A broken subscription is established again within this time. */
 const LONGEST_CUT_MS = 3000;
+/** A lent permit is free again after this time. */
+const LENT_MS = 2000;
 
 /** The structures of one process. */
 export interface Structures {
@@ -24,6 +28,10 @@ export interface Structures {
   readonly readWrite: ReadWriteLock;
   readonly single: Semaphore;
   readonly multi: MultiSemaphore;
+  /** Lends permits. */
+  readonly lender: Limiter;
+  /** The same, at a rate. */
+  readonly rated: Limiter;
 }
 
 /** A call that has not ended. */
@@ -33,6 +41,7 @@ export interface Waiter {
   readonly key: string | undefined;
   readonly startedMs: number;
   readonly waitMs: number;
+  readonly permits: number;
   readonly isWaiting: boolean;
 }
 
@@ -77,17 +86,21 @@ export class Actor {
     this.store = Object.assign(store, {
       // It counts the time for which a process was frozen, and is nearly 1 % wrong at worst.
       leaseClock: mutation?.hasShortClock ? store.monotonic : () => (world.nowMs - START_MS) * speed,
-      subscribe: (channel: string, listener: Listener) => this.#subscribe(channel, listener),
+      subscribe: plan.hasNews ? (channel: string, listener: Listener) => this.#subscribe(channel, listener) : undefined,
       run,
     });
     store.origin = this;
     const { replicas, limit } = plan;
     const options = { watchdogLease: 900, replicas };
+    const lent = concurrency({ limit, lease: LENT_MS });
+    const rate = gcra({ limit: 20, span: "1s", burst: limit });
     this.structures = {
       locks: ["a", "b", "c"].map((each) => new Lock(store, each, options)),
       readWrite: new ReadWriteLock(store, "w", options),
       single: new Semaphore(store, "s", { ...options, limit }),
       multi: new MultiSemaphore(store, "s", { ...options, limit }),
+      lender: new Limiter(store, [lent], { name: "lender" }),
+      rated: new Limiter(store, [lent, rate], { name: "rated" }),
     };
   }
 
@@ -136,6 +149,8 @@ export class Stage implements Observed {
   readonly books: Books;
   readonly actors: Actor[] = [];
   readonly endMs: number;
+  /** Releases locks by force, and lives. */
+  readonly operator: Actor;
   /** Calls that have not ended, in order of their starts. */
   readonly calls = new Set<Waiter>();
   failoverCount = 0;
@@ -156,6 +171,7 @@ export class Stage implements Observed {
     this.plan = plan;
     this.mutation = mutation;
     this.random = new Random(plan.seed ^ 0x401d5);
+    provideLocalForm(decideLocally);
     this.world = new World(START_MS, tracing);
     this.endMs = START_MS + plan.durationMs;
     this.server = new SimServer(this.world);
@@ -164,6 +180,7 @@ export class Stage implements Observed {
       this.world.note(() => `${step.key} ${JSON.stringify([step.input, step.output])}`);
       this.books.onStep(step);
     });
+    this.operator = new Actor(this, "operator");
     this.server.onPublish = (channel, message) => {
       if (!mutation?.isSilent) for (const actor of this.actors) actor.hear(channel, message);
     };

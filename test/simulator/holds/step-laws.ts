@@ -1,6 +1,6 @@
 import { TRIAL_MS } from "../../../src/generated/layouts/hold.ts";
 import { type Answer, processOf, type State, type Ticket } from "../../../src/holds/steps/state.ts";
-import { leave, renew, take } from "../../../src/holds/steps/steps.ts";
+import { forget, leave, look, renew, take } from "../../../src/holds/steps/steps.ts";
 
 /** A hold by the server's clock. */
 interface Lease {
@@ -47,14 +47,10 @@ export interface NameBook {
 }
 
 /**
- * The laws of each step on holds:
- *
- * - never more permits have a running lease or a running trial than the limit
- * - a number is higher than all before it
- * - who is served is the first that waits. The order is that in which requests came to the server. It is lost only for the waiters of
- *   other processes when a trial was missed
- * - nobody is refused, and nobody waits, who could be served
- * - a release and a renewal are true if, and only if, the hold was there
+ * The laws of each step on holds. Never more permits have a running lease or a running trial than the limit. A number is higher
+ * than all before it. The first that waits is served. The order is that in which requests came to the server. It is lost only for
+ * the waiters of other processes when a trial was missed. Nobody is refused, and nobody waits, who could be served. A release and
+ * a renewal are true if, and only if, the hold was there. A state is deleted only while nobody holds the name or waits.
  */
 export class StepLaws {
   readonly names = new Map<string, NameBook>();
@@ -99,6 +95,13 @@ export class StepLaws {
     } else if (operation === take.name) {
       const { process, tickets, mayWait } = step.input as { process: string; tickets: Ticket[]; mayWait: boolean };
       this.#serve(key, book, process, tickets, nowMs, output, mayWait);
+    } else if (operation === forget.name && step.output === true) {
+      if (book.leases.size > 0 || book.waiting.length > 0) this.#violation(key, "a state that is in use is deleted");
+      book.highest = 0;
+    } else if (operation === look.name) {
+      // A caller that looks after a missed trial finds the name free, before any step has taken the places away.
+      for (const { isTrial, untilMs } of book.leases.values())
+        if (isTrial && untilMs < nowMs) book.missedMs = this.#observed.nowMs;
     }
   }
 

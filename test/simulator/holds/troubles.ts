@@ -1,4 +1,5 @@
 import type { Actor, Stage } from "./stage.ts";
+import { inProcess } from "./timers.ts";
 
 /** Plans what will go wrong, and when. `begin` starts a process in place of one that has died. */
 export function planTroubles(stage: Stage, begin: () => Actor): void {
@@ -37,6 +38,7 @@ export function planTroubles(stage: Stage, begin: () => Actor): void {
   });
   sometime(plan.failovers, () => {
     const lost = server.failover(random.int(0, random.pick([1, 3, 12, 60])));
+    server.sweep(); // else a key that has expired would be back when the clock is set back
     world.note(() => `failover: ${lost} steps are lost`);
     stage.failoverCount++;
     reconnect(stage);
@@ -53,6 +55,7 @@ export function planTroubles(stage: Stage, begin: () => Actor): void {
     const ms = random.pick([1, 50, 1000, 5000]);
     server.offsetMs -= ms;
     stage.setBackMs += ms;
+    books.onStepBack();
     world.note(() => `the server's clock is set back by ${ms} ms`);
   });
   sometime(plan.stepsAhead, () => {
@@ -61,9 +64,19 @@ export function planTroubles(stage: Stage, begin: () => Actor): void {
     books.unsafeUntilMs = world.nowMs;
     world.note(() => `the server's clock is set ahead by ${ms} ms`);
   });
+  sometime(plan.forced, () => {
+    const { process, structures } = stage.operator;
+    const lock = random.pick(structures.locks.slice(0, random.int(1, 3)));
+    const isOfOne = random.chance(0.5);
+    const force = async () => {
+      const { fence } = isOfOne ? await lock.inspect() : { fence: null };
+      if (!isOfOne || fence !== null) await lock.forceRelease(fence === null ? {} : { fence });
+    };
+    void inProcess(process, () => force().catch(() => {}));
+  });
   stage.onSent = (process) => {
-    if (stage.isOver) return;
-    const actor = stage.actors.find((each) => each.process === process)!;
+    const actor = stage.actors.find((each) => each.process === process);
+    if (stage.isOver || !actor) return;
     if (random.chance(plan.killsAtSend)) world.after(random.int(0, 8), () => kill(actor));
     if (!random.chance(plan.freezesAtSend)) return;
     const lastsMs = random.int(0, random.pick([100, 1000, 5000]));

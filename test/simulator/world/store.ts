@@ -107,8 +107,13 @@ export class SimStore implements Store {
     const end = (settle: () => void) => {
       if (!isOpen) return;
       isOpen = false;
+      signal?.removeEventListener("abort", abort);
       settle();
     };
+    const abort = () =>
+      end(() => {
+        for (const { settle } of all) settle({ error: signal?.reason });
+      });
     const giveUp = (code: "DEADLINE" | "UNAVAILABLE", why: string) =>
       end(() => {
         for (const { settle } of all)
@@ -156,7 +161,7 @@ export class SimStore implements Store {
         else giveUp("DEADLINE", "no answer in time");
       });
     };
-    signal?.addEventListener("abort", () => giveUp("DEADLINE", "aborted"));
+    signal?.addEventListener("abort", abort);
     if (network.isRefusing && !operation.repeatable) giveUp("UNAVAILABLE", "connection refused");
     attempt();
     const leftMs = deadlineMs - this.monotonic();
