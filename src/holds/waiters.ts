@@ -258,7 +258,8 @@ class Waiters {
       return;
     }
     if (this.#isPaused) return;
-    const first = [...this.#callers].slice(0, MAX_TICKETS);
+    const first: Caller[] = [];
+    for (const caller of this.#callers) if (first.push(caller) === MAX_TICKETS) break;
     const due = first.filter(({ mayHave }, i) => !mayHave || i < this.#wanted);
     const announced = this.#wanted;
     this.#wanted = 0;
