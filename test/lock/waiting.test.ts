@@ -15,6 +15,11 @@ const stage = new LockStage();
 /** Timers from here on are held: no look after a trial, and no request at the end of a lease. */
 const NO_LOOK_MS = 150;
 
+/** The server's time stands still, so that no trial is missed on a slow machine. */
+const STANDING = { scriptOf: onSteppedClock(() => Date.UTC(2100, 0)) };
+/** Of a holder whose lease ends in the test. Its waiter listens long before, on a slow machine too. */
+const ENDING_MS = 3000;
+
 test("without a wait, one script call returns the answer, free or held", async () => {
   const lock = stage.lock();
   await (await lock.tryLock())!.release();
@@ -29,7 +34,7 @@ test("without a wait, one script call returns the answer, free or held", async (
 
 describe("50 waiters", () => {
   test("in one process: no requests while nothing happens, and one script call for a release", async () => {
-    const [lock, crowd] = [stage.lock(), stage.lock()];
+    const [lock, crowd] = [stage.lock(STANDING), stage.lock(STANDING)];
     const held = await lock.tryLock({ lease: "60s" });
     const before = await stage.scripts();
     await holdingTimers(NO_LOOK_MS, async () => {
@@ -54,9 +59,7 @@ describe("50 waiters", () => {
   });
 
   test("in 50 processes: no requests while nothing happens, and two script calls for each that is served", async () => {
-    // The server's time stands still, so that no trial is missed on a slow machine.
-    const options = { scriptOf: onSteppedClock(() => Date.UTC(2100, 0)) };
-    const held = await stage.lock(options).tryLock({ lease: "60s" });
+    const held = await stage.lock(STANDING).tryLock({ lease: "60s" });
     const before = await stage.scripts();
     let letFirstGo = () => {};
     const firstMayGo = new Promise<void>((resolve) => {
@@ -65,7 +68,7 @@ describe("50 waiters", () => {
     const fences: number[] = [];
     await holdingTimers(NO_LOOK_MS, async () => {
       const runs = Array.from({ length: 50 }, async () => {
-        const got = await stage.lock(options).tryLock({ wait: "20s", lease: "60s" });
+        const got = await stage.lock(STANDING).tryLock({ wait: "20s", lease: "60s" });
         fences.push(got!.fence);
         if (fences.length === 1) await firstMayGo;
         expect(await got!.release()).toBe(true);
@@ -89,7 +92,7 @@ describe("50 waiters", () => {
 
 describe("a message that never arrives", () => {
   test("costs at most the rest of the holder's lease", async () => {
-    const held = await stage.lock().tryLock({ lease: 700 });
+    const held = await stage.lock().tryLock({ lease: ENDING_MS });
     const waits = stage.lock().tryLock({ wait: "20s" });
     await until("it listens", async () => (await stage.listeners()) === 1);
     await stage.raw.del(LOCK_KEY);
@@ -111,7 +114,7 @@ describe("a message that never arrives", () => {
 
   test("because the user must not subscribe: the end of the lease ends the wait", async () => {
     await stage.raw.call("ACL", "SETUSER", "deaf", "on", "nopass", "~*", "+@all", "resetchannels");
-    const held = await stage.lock().tryLock({ lease: 700 });
+    const held = await stage.lock().tryLock({ lease: ENDING_MS });
     const deaf = stage.lock({}, stage.server.url.replace("//", "//deaf:any@"));
     const next = await deaf.tryLock({ wait: "20s" });
     expect(next!.fence).toBeGreaterThan(held!.fence);

@@ -84,7 +84,7 @@ test("an abort at any moment rejects with its reason or comes too late, and leav
 
 test("processes with other limits and leases share the permits of a server", async () => {
   const LIMITS = [2, 3, 5];
-  const leases = [300, 900, 5000];
+  const leases = ["1m", "2m", "5m"] as const;
   const semaphores = LIMITS.map(
     (limit, i) => new MultiSemaphore(connect(), "limits", { limit, watchdogLease: leases[i]! }),
   );
@@ -98,8 +98,8 @@ test("processes with other limits and leases share the permits of a server", asy
   const callers = semaphores.flatMap((each, i) =>
     Array.from({ length: 10 }, (_, k) => {
       const permits = 1 + (k % LIMITS[i]!);
-      const lease = k % 3 === 0 ? 2000 : undefined;
-      return each.withPermits(permits, () => work(permits), { wait: "25s", lease });
+      const lease = k % 3 === 0 ? "3m" : undefined;
+      return each.withPermits(permits, () => work(permits), { wait: "5m", lease });
     }),
   );
   await Promise.all(callers);
@@ -107,7 +107,7 @@ test("processes with other limits and leases share the permits of a server", asy
 });
 
 test("servers that forget all, one after another, each after a renewal, never let too many in", async () => {
-  const options = { limit: 2, watchdogLease: 3000 };
+  const options = { limit: 2, watchdogLease: 6000 };
   const [holders, newcomers] = [clients(), clients()].map((each) => new QuorumSemaphore(each, "empty", options));
   const held = [await holders!.acquire(1), await holders!.acquire(1)];
   const permitsAt = async (client: Redis) => (await client.zrange("semaphore:empty", 0, "-1")).sort();

@@ -92,7 +92,7 @@ describe.each([
 });
 
 test("holds survive the restart of one server without its data, and are renewed there", async () => {
-  const options = { watchdogLease: 3000 };
+  const options = { watchdogLease: 6000 };
   const [one, other] = [own, others].map((clients) => new QuorumLock(clients, "nightly", options));
   const [some, more] = [own, others].map((each) => new QuorumSemaphore(each, "exports", { ...options, limit: 2 }));
   const held = [(await one!.tryLock())!, (await some!.tryAcquire(2))!];

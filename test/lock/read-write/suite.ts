@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ReadWriteLock } from "../../../src/entries/index.ts";
+import { readWriteKeyOf } from "../../../src/holds/lock/lock-state.ts";
+import { look } from "../../../src/holds/steps/steps.ts";
+import { until } from "../../harness/until.ts";
 import { Random } from "../../simulator/world/random.ts";
 import type { OpenStore } from "../contract/stores.ts";
 
@@ -20,6 +23,10 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
       one = new ReadWriteLock(opened.store, "report", opened.modes);
       other = new ReadWriteLock(opened.other, "report", opened.modes);
     });
+
+    const looked = () => opened.store.run(look, readWriteKeyOf(opened.store, "report"), undefined);
+    const waiting = (callers: number) =>
+      until(`${callers} callers wait`, async () => (await looked()).places.length === callers);
 
     test("readers hold it together, a writer alone; fences rise over both kinds", async () => {
       const readers = await Promise.all([one, other, one].map(({ read }) => read.tryLock({ lease: "60s" })));
@@ -43,9 +50,9 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
       const order: string[] = [];
       const reader = (await one.read.tryLock({ lease: "60s" }))!;
       const writes = other.write.withLock(() => void order.push("write"), { wait: "20s" });
-      await pause(60);
+      await waiting(1);
       const reads = [one, other].map(({ read }) => read.withLock(() => void order.push("read"), { wait: "20s" }));
-      await pause(60);
+      await waiting(3);
       expect(await one.read.tryLock()).toBeNull();
       expect(order).toEqual([]);
       expect(await reader.extend("60s")).toBe(true);
@@ -59,7 +66,7 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
       const waits = Array.from({ length: 10 }, (_, i) =>
         [one, other][i % 2]!.read.tryLock({ wait: "20s", lease: "60s" }),
       );
-      await pause(60);
+      await waiting(10);
       await writer.release();
       const held = await Promise.all(waits);
       expect(held.map((each) => each!.leftMs > 40_000)).toEqual(Array(10).fill(true));
@@ -80,7 +87,7 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
       expect(await other.write.tryLock({ wait: 80 })).toBeNull();
       const abort = new AbortController();
       const waits = other.write.tryLock({ wait: "20s", signal: abort.signal });
-      await pause(60);
+      await waiting(1);
       abort.abort(new RangeError("enough"));
       await expect(waits).rejects.toThrowError("enough");
       const next = (await one.read.tryLock({ wait: "20s" }))!;
@@ -88,9 +95,17 @@ export function readWriteSuite(name: string, open: () => Promise<OpenStore>): vo
     });
 
     test("holds without a lease are renewed", async () => {
-      const watched = new ReadWriteLock(opened.store, "report", { ...opened.modes, watchdogLease: 3000 });
+      const watched = new ReadWriteLock(opened.store, "report", { ...opened.modes, watchdogLease: 6000 });
       const reader = (await watched.read.tryLock({ wait: "20s" }))!;
-      expect(await other.write.tryLock({ wait: 3500 })).toBeNull();
+      // The renewal after a third of the lease makes the time that is left longer.
+      let leastMs = 6000;
+      await until("the store has a longer lease", async () => {
+        const { holds, nowMs } = await looked();
+        const leftMs = holds[0]!.endMs - nowMs;
+        leastMs = Math.min(leastMs, leftMs);
+        return leftMs > leastMs + 500;
+      });
+      expect(await other.write.tryLock()).toBeNull();
       expect(reader.leftMs).toBeGreaterThan(0);
       expect(await reader.release()).toBe(true);
     });

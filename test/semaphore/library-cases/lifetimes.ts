@@ -8,7 +8,7 @@ import type { Scene } from "./subjects.ts";
 export type Case = (scene: Scene) => Promise<void>;
 
 /** As in the library's tests. The lease is longer, for busy machines. */
-export const SHORT = { lockTimeout: 600, acquireTimeout: 100, refreshInterval: 80, retryInterval: 10 };
+export const SHORT = { lockTimeout: 3000, acquireTimeout: 100, refreshInterval: 80, retryInterval: 10 };
 const UNRENEWED = { ...SHORT, refreshInterval: 0 };
 
 const acquireAll = (locks: readonly LibraryLock[]) => Promise.all(locks.map((each) => each.acquire()));

@@ -6,7 +6,7 @@ import { until } from "../../harness/until.ts";
 import type { Case } from "./lifetimes.ts";
 import { Scene, type Subject } from "./subjects.ts";
 
-const LEASE_MS = 600;
+const LEASE_MS = 3000;
 const OPTIONS = { lockTimeout: LEASE_MS, acquireTimeout: 100, refreshInterval: 80 };
 /** A server that is up again is connected after a pause. */
 const PATIENT = { ...OPTIONS, acquireTimeout: 20_000 };
