@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { Breaker, type BreakerOptions, redisStore, type Store } from "../../src/entries/index.ts";
 import { startChild } from "../harness/child.ts";
+import { onShiftedClock } from "../harness/clock/stepped-script.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
@@ -121,14 +122,22 @@ test("a record with an invalid time makes the flush CORRUPT, and the server cont
 
 test("a process is killed while it probes: another one probes after the lease", async () => {
   const name = `killed ${round}`;
-  const options = { name, failures: 1, cooldown: 1, lease: 1500 };
+  const options = { name, failures: 1, cooldown: 1, lease: "1h" as const };
   const child = startChild(new URL("./child.ts", import.meta.url), [server.url, JSON.stringify(options)]);
   await child.printed(1);
   await child.kill();
-  const breaker = breakerOn(near, options);
+  const [beginMs, overMs] = [1, 3_600_001];
+  let aheadMs = beginMs;
+  const later = redisStore(server.url, {
+    scriptOf: onShiftedClock(() => aheadMs),
+    monotonic: () => performance.now() + aheadMs,
+  });
+  onTestFinished(() => later.close());
+  const breaker = breakerOn(later, options);
   await breaker.flush();
   expect(breaker.stats().state).toBe("half-open");
   expect(await good(breaker)).toBe("OPEN");
+  aheadMs = overMs;
   await until("the lease is over", async () => (await good(breaker)) === "good");
   await breaker.flush();
   expect(breaker.stats().state).toBe("closed");

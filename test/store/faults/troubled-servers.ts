@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { freePort, type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
 
 /** A server in trouble: the calls, and the expected reasons. */
 export interface Trouble {
@@ -34,6 +35,19 @@ async function command(url: string, ...commands: string[][]): Promise<void> {
   const connection = new RespConnection(url);
   await connection.send(commands);
   connection.close();
+}
+
+/** True if a write is refused with this code. */
+async function refuses(url: string, code: string): Promise<boolean> {
+  const connection = new RespConnection(url);
+  try {
+    const [answer] = await connection.send([["SET", "a", "1"]]);
+    return JSON.stringify(answer).includes(code);
+  } catch (error) {
+    return String(error).includes(code);
+  } finally {
+    connection.close();
+  }
 }
 
 async function clusterId(url: string): Promise<string> {
@@ -228,7 +242,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
     const { url, stop } = await redis(["--busy-reply-threshold", "50"]);
     const connection = new RespConnection(url);
     connection.send([["EVAL", "while true do end", "0"]]).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until("the script is busy", () => refuses(url, "BUSY"));
     const end = async () => {
       await command(url, ["SCRIPT", "KILL"]);
       connection.close();
@@ -243,7 +257,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   async "a disk that cannot be written"() {
     const { url, stop } = await redis(["--save", "3600 1", "--dir", "/proc/self"]);
     await command(url, ["SET", "a", "1"], ["BGSAVE"]);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await until("the writing has failed", () => refuses(url, "MISCONF"));
     return { url, reported: /cannot save its data.*\(MISCONF/, transient: true, atOnce: false, end: stop };
   },
 };
