@@ -6,8 +6,10 @@ import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts
 import { until } from "../harness/until.ts";
 
 /** A connection that owes answers is closed after two thirds of it in silence. */
-const DEADLINE_MS = 1500;
-const SILENCE_MS = 1000;
+const DEADLINE_MS = 3000;
+const SILENCE_MS = 2000;
+/** Longer than a connection that owes an answer may be silent. */
+const LONGER_MS = 1.5 * SILENCE_MS;
 
 let server: RedisServer;
 let other: Redis;
@@ -37,7 +39,7 @@ describe.each([
   test("closes a connection that owes an answer and is silent, and uses the next one", async () => {
     const { redis, closings } = await connected();
     await redis.set("k", "1");
-    await other.client("PAUSE", 4 * SILENCE_MS, "ALL");
+    await other.client("PAUSE", 3 * SILENCE_MS, "ALL");
     const startMs = performance.now();
     await expect(redis.get("k")).rejects.toThrow();
     expect(performance.now() - startMs).toBeGreaterThan(SILENCE_MS - 20);
@@ -50,13 +52,13 @@ describe.each([
   test("does not close a connection that is idle, or is answered, also after one was closed that owed an answer", async () => {
     const { redis, closings } = await connected();
     await redis.set("k", "1");
-    await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS)); // it would have closed
+    await new Promise((resolve) => setTimeout(resolve, LONGER_MS)); // it would have closed
     expect(closings()).toBe(0);
     const blocked = redis.blpop("empty", 60).catch((error: Error) => error);
     redis.stream.destroy();
     expect(await blocked).toBeInstanceOf(Error);
     await until("another connection", () => redis.status === "ready");
-    const endMs = performance.now() + 2 * SILENCE_MS;
+    const endMs = performance.now() + LONGER_MS;
     while (performance.now() < endMs) {
       expect(await redis.get("k")).toBe("1");
       await new Promise((resolve) => setTimeout(resolve, 10)); // only a pace
