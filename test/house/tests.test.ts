@@ -73,6 +73,7 @@ describe("the test files", () => {
       'const store = redisStore(url, { deadline: "300ms" });',
       "await new Promise((resolve) => setTimeout(resolve, 200));",
       "await pause(2 * WAIT_MS);",
+      'const lock = new Lock(store, "a", { watchdogLease: 3000 });',
     ];
     expect(examples.map((text) => wallJudges(text).length)).toEqual(examples.map(() => 1));
     const fair = [
@@ -82,6 +83,8 @@ describe("the test files", () => {
       'const store = redisStore(url, { deadline: "10s" });',
       "await pause(200); // In this time the worker would have asked.",
       "await new Promise((resolve) => setTimeout(resolve));",
+      'const lock = new Lock(store, "a", { watchdogLease: 6000 });',
+      "// It is to end.\nnew Lock(store, name, { watchdogLease: 900 });",
     ];
     expect(fair.flatMap((text) => wallJudges(text))).toEqual([]);
   });
@@ -95,6 +98,9 @@ const NEAR_MS = 30_000;
 const SLEEPS = /^(?!test\/(lock|semaphore)\/).*\/[a-z0-9-]+(\.own)?(\.rows)?\.test\.ts$|^$/;
 /** Folders whose tests are about calls that nobody answers. */
 const OF_FAULTS = /\/(faults|outages|storm|misuse)\//;
+
+/** Folders and files whose leases end on a clock that is stepped, or that only name an option. */
+const STEPPED = /^test\/simulator\/|\.own\.|\/bad-input\./;
 
 /** The places in a test's text that pass or fail by how fast the machine is. */
 function wallJudges(text: string, path = ""): string[] {
@@ -118,7 +124,16 @@ function wallJudges(text: string, path = ""): string[] {
   const isExplained = (i: number) => /\/\/|\*\//.test(`${lines[i]} ${lines[i - 1]}`);
   const unexplained = (isOne: (line: string) => boolean) => lines.filter((line, i) => isOne(line) && !isExplained(i));
   const deadlines = OF_FAULTS.test(path) ? [] : unexplained(hasShortDeadline);
-  return [...bounds, ...near, ...impatient, ...hasty, ...deadlines, ...(SLEEPS.test(path) ? unexplained(sleeps) : [])];
+  const leases = STEPPED.test(path) ? [] : unexplained(hasShortRenewedLease);
+  return [
+    ...bounds,
+    ...near,
+    ...impatient,
+    ...hasty,
+    ...deadlines,
+    ...leases,
+    ...(SLEEPS.test(path) ? unexplained(sleeps) : []),
+  ];
 }
 
 /** A deadline under a second. A comment must say which calls it ends. */
@@ -126,6 +141,12 @@ function hasShortDeadline(line: string): boolean {
   const deadline = /(?:\bdeadline(?:Ms)?: |DEADLINE_MS = |"--deadline", )"?([1-9][\d_]*)(?:ms"|\b)/;
   const [, ms] = deadline.exec(line) ?? [];
   return ms !== undefined && numberOf(ms) < 1000;
+}
+
+/** A renewed lease that a slow machine lets end before its renewal. A comment must say why it may. */
+function hasShortRenewedLease(line: string): boolean {
+  const [, ms] = /\bwatchdogLease: (\d[\d_]*)/.exec(line) ?? [];
+  return ms !== undefined && numberOf(ms) < 5000;
 }
 
 /** A sleep of more than a few turns of the event loop. A comment must say what would have been seen in this time. */

@@ -21,7 +21,7 @@ test("an extension of several locks is false if one of them ends while the answe
     },
   };
   const locks = ["a", "b"].map((name) => new Lock(store, name));
-  const held = (await Lock.all(locks, { watchdogLease: 1000 }).tryLock())!;
+  const held = (await Lock.all(locks, { watchdogLease: 1000 }).tryLock())!; // on the stepped clock
   expect(held.leftMs).toBeGreaterThan(600);
   expect(await held.extend(40)).toBe(false);
   expect(held.leftMs).toBe(0);

@@ -130,7 +130,7 @@ test("the answer to COMMIT is lost: the next cycle adds nothing again", async ()
 });
 
 test("a row stays locked: the transaction is given up, other shards continue, and ticks are skipped", async () => {
-  const service = drainInto(sink, { every: 50, sqlTimeout: 500 });
+  const service = drainInto(sink, { every: 50, sqlTimeout: 2000 });
   await produce();
   await service.drainOnce();
   await produce();
@@ -139,7 +139,7 @@ test("a row stays locked: the transaction is given up, other shards continue, an
   await holder.query(`SELECT * FROM "${flow.name}_counts" WHERE site = 'S1' FOR UPDATE`);
   await service.start();
   await expect.poll(() => reported.error?.length).toBeGreaterThan(0);
-  expect(reported.skipped!.length).toBeGreaterThan(0);
+  await expect.poll(() => reported.skipped?.length).toBeGreaterThan(0);
   expect((await sink.read(flow.shape, { bucket: "day" })).rows.length).toBeGreaterThan(0);
   expect(new Set(reported.error!.map(({ shard }) => shard)).size).toBe(1);
   await holder.query("ROLLBACK");
@@ -150,7 +150,7 @@ test("a row stays locked: the transaction is given up, other shards continue, an
 });
 
 test("a leader paused past its lease is refused, and the new one loses nothing", async () => {
-  const lock = new Lock(store, `${flow.name} drain`, { watchdogLease: 300 });
+  const lock = new Lock(store, `${flow.name} drain`, { watchdogLease: 6000 });
   let isAsked = false;
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -21,6 +21,7 @@ const lock = new Lock(redisStore(url, { deadline: 3000 }), "nightly");
 const write = (fence: number, what: string) => client.eval(WRITE, 2, "last", "log", String(fence), `${id} ${what}`);
 
 if (mode === "hold") {
+  // It ends while the process stands still.
   const held = await new Lock(redisStore(url, { deadline: 20_000 }), "nightly", { watchdogLease: 2000 }).tryLock({
     wait: "20s",
   });

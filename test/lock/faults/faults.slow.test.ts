@@ -55,11 +55,11 @@ describe("lost replies and requests", () => {
   });
 
   test("the connection is cut during a renewal: the hold continues", async () => {
-    const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 4500 });
+    const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 6000 });
     const held = await lock.tryLock();
     for (let i = 0; i < 3; i++) {
       stage.proxy.dropReplies(1);
-      await pause(1700);
+      await pause(2200);
     }
     expect(held!.signal.aborted).toBe(false);
     expect(held!.leftMs).toBeGreaterThan(0);
@@ -95,6 +95,7 @@ describe("lost replies and requests", () => {
 
 describe("unreachable servers", () => {
   test("the signal aborts when the lease may have ended, although nothing answers", async () => {
+    // It is to end.
     const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 3000 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
