@@ -71,7 +71,7 @@ describe("a server that is unreachable when the store is created", () => {
 describe("a server that stands still", () => {
   test('"local": only the first call waits for its deadline; after the outage each event is there once', async () => {
     const scene = new Scene("still", local);
-    const [one, two] = [scene.open(server.url, { deadline: 300 }), scene.open(server.url, { deadline: 300 })];
+    const [one, two] = [scene.open(server.url, { deadline: 2000 }), scene.open(server.url, { deadline: 2000 })];
     for (const series of [one, two]) expect(await scene.record(series, 10)).toBe(true);
     expect((await one.stats()).count).toBe(20);
     server.pause();
@@ -113,7 +113,7 @@ describe("a server that stands still", () => {
 
 test('a killed server comes back empty: "local" continues, and sends its buffered events', async () => {
   const scene = new Scene("killed", local);
-  const series = scene.open(server.url, { deadline: 300 });
+  const series = scene.open(server.url, { deadline: 2000 });
   expect(await scene.record(series, 5)).toBe(true);
   await series.stats();
   const { port } = server;
@@ -136,7 +136,7 @@ test.each([1, 2, 3, 4])(
   async (seed) => {
     const scene = new Scene(`seed ${seed}`, local);
     const series = Array.from({ length: 3 }, () => scene.open(proxy.url, { deadline: 300 }));
-    for (const one of series) expect(await scene.record(one)).toBe(true);
+    for (const one of series) await until("it is connected", () => scene.record(one));
     const loads = series.map((one) => scene.load(one));
     let state = seed * 7919;
     const draw = (most: number) => {
@@ -204,7 +204,7 @@ test.each([1, 2, 3, 4])(
 test('under "local" each copy agrees with a cold reader once all buffered events are sent', async () => {
   const scene = new Scene("agree", local);
   const series = scene.open(proxy.url, { deadline: 300 });
-  expect(await scene.record(series, 100)).toBe(true);
+  await until("it is connected", () => scene.record(series, 100));
   for (let round = 0; round < 5; round++) {
     await series.stats();
     proxy.refuse(true);

@@ -22,7 +22,7 @@ describe("while a slot migrates", () => {
 
   test("a cold answer is complete, wherever its chunks are", async () => {
     shortChunks();
-    const store = redisStore(client as unknown as IoredisClient, { deadline: 400 });
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 10_000 });
     const values = await fill(store);
     const key = store.keyOf(NAME);
     const slot = slotOf(key);
