@@ -1,6 +1,6 @@
 import { Coalescer } from "../../base/async/coalescer.ts";
 import { atTurnsEnd } from "../../base/async/gathering.ts";
-import { lostAfterMs } from "../../base/async/of-request.ts";
+import { endsWithRequest, lostAfterMs } from "../../base/async/of-request.ts";
 import { pause } from "../../base/async/timers.ts";
 import { within } from "../../base/async/within.ts";
 import type { Script } from "../contract.ts";
@@ -37,7 +37,17 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   let lastError: unknown;
   const health = healthOf(server, deadlineMs);
 
+  /** The SHA-1s that are computed for earlier commands. Later ones do not overtake them, except in Workers. */
+  let learning: Promise<unknown> | undefined;
   const sendAll = async (commands: readonly HttpCommand[]) => {
+    const before = endsWithRequest ? [] : (learning ?? []);
+    const needed = [before, ...commands.map((command) => command.learn() ?? [])].flat();
+    if (needed.length > 0) {
+      const learned = Promise.all(needed);
+      learning = learned;
+      await learned;
+      if (learning === learned) learning = undefined;
+    }
     for (const together of requestsOf(commands)) {
       const retryAfterMs = await sendCommands(server, together);
       if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, MAX_REST_MS);

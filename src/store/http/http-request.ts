@@ -28,8 +28,6 @@ const NEVER_CONNECTED = new Set([
  * Never rejects. Aborts the request when all commands are abandoned.
  */
 export async function sendCommands(server: HttpServer, commands: readonly HttpCommand[]): Promise<number> {
-  const learning = commands.flatMap((command) => command.learn() ?? []);
-  if (learning.length > 0) await Promise.all(learning);
   const open = commands.filter((command) => command.isOpen);
   if (open.length === 0) return 0;
   const giveUp = new AbortController();

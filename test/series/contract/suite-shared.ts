@@ -8,15 +8,18 @@ import { NAME, type Stage } from "./stage.ts";
 
 /** With `maxAge` the processes of a series share their answers. */
 export function sharedSuite(stage: () => Stage): void {
-  /** A series of another process that keeps no copy, and the steps that it sends. */
+  /** A series of another process that keeps no copy, and the steps that it sends. An answer is published behind the call. */
   const another = (options: object = {}) => {
     const sent: string[] = [];
+    const running: Promise<unknown>[] = [];
     const { store } = repeatableStore(stage().other);
     const watched = {
       ...store,
       run: ((operation, ...rest) => {
         sent.push(operation.name);
-        return store.run(operation, ...rest);
+        const answer = store.run(operation, ...rest);
+        running.push(answer);
+        return answer;
       }) as typeof store.run,
     };
     const series = new Series(watched, NAME, {
@@ -26,7 +29,7 @@ export function sharedSuite(stage: () => Stage): void {
       values: "float64",
       ...options,
     });
-    return { series, steps: () => sent.splice(0) };
+    return { series, steps: () => sent.splice(0), answered: () => Promise.allSettled(running.splice(0)) };
   };
 
   describe("shared answers", () => {
@@ -40,6 +43,7 @@ export function sharedSuite(stage: () => Stage): void {
       const asOfMs = clock.nowMs;
       const computed = await first.series.stats({ span: "30s", percentiles: [50, 99.5, 0], maxAge: 100 });
       expect(computed.asOfMs).toBe(asOfMs);
+      await first.answered();
       await put(5);
       clock.nowMs += 90;
       first.steps();
@@ -69,6 +73,7 @@ export function sharedSuite(stage: () => Stage): void {
         for (const span of [10_000, 60_000]) {
           const [one, two] = [another({ nan: "propagate" }), another({ nan: "propagate" })];
           const computed = await one.series.stats({ span, maxAge: "1s" });
+          await one.answered();
           expect(await two.series.stats({ span, maxAge: "1s" })).toEqual(computed);
           expect(two.steps()).toEqual(["series/ask"]);
           const { asOfMs, ...own } = computed;
