@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { Lock, redisStore, Semaphore } from "../../src/entries/index.ts";
+import type { Script } from "../../src/store/contract.ts";
 
 /**
  * One process of kills.slow.test.ts: half of its callers want a lock, the others a permit, and again when they have had it. After the
@@ -10,11 +11,12 @@ const [url = "", number = "", callers = "", limit = ""] = process.argv.slice(2);
 const LEASE_MS = 1500;
 
 const client = new Redis(url);
-const scripts = JSON.parse((await client.get("scripts"))!);
+const scripts: Record<string, Script & { leading?: () => number[] }> = JSON.parse((await client.get("scripts"))!);
+for (const script of Object.values(scripts)) script.leading = () => [Number(number)];
 const store = redisStore(url, {
   deadline: 20_000,
   registry: false,
-  scriptOf: (operation) => ({ ...scripts[operation.name], leading: () => [Number(number)] }),
+  scriptOf: ({ name }) => scripts[name]!,
 });
 const lock = new Lock(store, "nightly");
 const semaphore = new Semaphore(store, "exports", { limit: Number(limit) });

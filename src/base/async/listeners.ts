@@ -23,7 +23,7 @@ export class Listeners<Events extends object> {
   readonly #warned = new WeakSet<Listener<never>>();
 
   /**
-   * `events` lists all events; others are refused. `place` is that of the structure whose `on` this serves. Without
+   * `events` lists all events; others are refused. `site` is that of the structure whose `on` this serves. Without
    * `failureOf` the errors of listeners are warnings only.
    */
   constructor(site: Site, events: Record<keyof Events, true>, failureOf?: FailureOf<Events>) {

@@ -32,7 +32,10 @@ export const scripts: Scripting = {
   command: "EVALSHA",
   nameOf: shaOf,
   loading: ({ text }) => ["SCRIPT", "LOAD", text],
-  onLoaded: (script, reply) => void shas.set(script, String(reply)),
+  // Another server may answer with another name, so the reply counts only if no SHA-1 could be computed.
+  onLoaded: (script, reply) => {
+    if (!shas.has(script)) shas.set(script, String(reply));
+  },
 };
 
 const shas = new WeakMap<Script, string>();

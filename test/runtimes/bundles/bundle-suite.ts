@@ -24,7 +24,11 @@ function standIn(): string {
 const scripts = ${JSON.stringify(Object.fromEntries(scripts))};
 const of = (path) => scripts[/(\\w+)(\\.lua)?$/.exec(path)[1]];
 export const composeScript = (file) => of(file).plain;
-export const onSteppedClock = (clock) => ({ name }) => ({ ...of(name).stepped, leading: () => [Math.floor(clock())] });
+// The same object each time, by which a store knows what it has loaded.
+export const onSteppedClock = (clock) => {
+  const made = {};
+  return ({ name }) => (made[name] ??= { ...of(name).stepped, leading: () => [Math.floor(clock())] });
+};
 `;
 }
 
