@@ -1,6 +1,6 @@
 // `npm test`: the parts core and rows, over the memory store, one Redis and its clients. `npm run test:all`: all parts over all
 // stores, or those that are named (`npm run test:all -- servers sql`). If `npm test` has passed and no file has changed since, it
-// does not run core again, which is the same for all stores, nor the suites of rows over those stores. `check` among them is the checks of sources and package, `forms` the
+// does not run core again, nor the rows that have run. `check` among the parts is the checks of sources and package, `forms` the
 // contract suites over each version of Redis and Valkey. Installs what they need. Other arguments are vitest's.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";

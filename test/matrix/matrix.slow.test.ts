@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { isFew } from "../harness/rows.ts";
-import { pairsOf, pairwise, product } from "./pairs.ts";
+import { pairsOf, product } from "./pairs.ts";
 import { knownOptionsOf, type StructureName, structures } from "./structures.ts";
-import { dimensionsOf, isPossible, rowsOf, storeNames } from "./table.ts";
+import { dimensionsOf, isPossible, rowsOf, storeNames, wantedRowsOf } from "./table.ts";
 
 const names = Object.keys(structures) as StructureName[];
 
@@ -26,13 +26,20 @@ describe.each(names)("the matrix of %s", (name) => {
     expect(missing).toEqual([]);
   });
 
-  test("has them also if few stores and the rest of them run apart", () => {
-    const dimensions = dimensionsOf(name);
-    const apart = [isFew, (store: string) => !isFew(store)].flatMap((isIn) =>
-      pairwise({ ...dimensions, store: storeNames.filter(isIn) }, isPossible),
-    );
-    const covered = pairsOf(apart);
-    expect([...pairsOf(product(dimensions, isPossible))].filter((pair) => !covered.has(pair))).toEqual([]);
+  test("has few rows for `npm test`, with each value, and all others in the rest", () => {
+    const wanted = (which: string) => {
+      vi.stubEnv("ORIEL_ROWS", which);
+      return wantedRowsOf(name).map((row) => row.name);
+    };
+    const [few, rest] = [wanted("few"), wanted("rest")];
+    vi.unstubAllEnvs();
+    const all = rowsOf(name);
+    expect([...few, ...rest].sort()).toEqual(all.map((row) => row.name).sort());
+    const valuesOf = (rows: typeof all) =>
+      new Set(rows.flatMap((row) => [row.store, row.scripting, row.kernel, ...Object.entries(row.modes).map(String)]));
+    const fewRows = all.filter((row) => few.includes(row.name));
+    expect(valuesOf(fewRows)).toEqual(valuesOf(all.filter(({ store }) => isFew(store))));
+    expect(few.length).toBeLessThan(all.length / 2);
   });
 });
 

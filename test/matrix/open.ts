@@ -12,7 +12,7 @@ import { onMemory as onWindowMemory, type OpenStore as WindowStore } from "../se
 import { storeOn } from "../store/contract/clients.ts";
 import { type Servers, servers } from "./servers.ts";
 import { optionsOf, type StructureName } from "./structures.ts";
-import { type MatrixRow, rowsOf } from "./table.ts";
+import { type MatrixRow, wantedRowsOf } from "./table.ts";
 
 /** Two stores of two processes on a stepped clock, and access to their keys. */
 export type MatrixStore = SteppedStore & WindowStore;
@@ -115,7 +115,7 @@ export function overMatrix(
   structure: StructureName,
   suite: (name: string, open: () => Promise<MatrixStore>, row: MatrixRow) => void,
 ): void {
-  for (const row of rowsOf(structure)) {
+  for (const row of wantedRowsOf(structure)) {
     const start = servers[row.store]!;
     if (typeof start === "object" && "missing" in start) describe(row.name, () => test.skip(start.missing, () => {}));
     else suite(row.name, () => openRow({ ...row, modes: optionsOf(structure, row.modes) }), row);

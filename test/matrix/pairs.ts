@@ -8,8 +8,10 @@ export function pairsOf(rows: readonly Row[]): Set<string> {
   return pairs;
 }
 
+const valuesIn = (row: Row) => Object.entries(row).map(([dimension, value]) => `${dimension}=${value}`);
+
 function pairsIn(row: Row): string[] {
-  const values = Object.entries(row).map(([dimension, value]) => `${dimension}=${value}`);
+  const values = valuesIn(row);
   return values.flatMap((one, i) => values.slice(i + 1).map((other) => `${one} ${other}`));
 }
 
@@ -21,19 +23,29 @@ export function product(dimensions: Dimensions, isPossible: (row: Row) => boolea
   return rows.filter(isPossible);
 }
 
-/**
- * Few rows that have every possible pair. Each row is the one with the most pairs that no earlier row has. Of equal rows the
- * first is taken, so that the same dimensions give the same rows.
- */
+/** Few rows that have every possible pair. */
 export function pairwise(dimensions: Dimensions, isPossible: (row: Row) => boolean = () => true): Row[] {
-  const all = product(dimensions, isPossible).map((row) => ({ row, pairs: pairsIn(row) }));
-  const missing = pairsOf(all.map(({ row }) => row));
+  return fewest(product(dimensions, isPossible), pairsIn);
+}
+
+/** Few of `rows` that have each value of each dimension that any of them has. */
+export function fewestWithEachValue(rows: readonly Row[]): Row[] {
+  return fewest(rows, valuesIn);
+}
+
+/**
+ * Few of `rows` that have all parts of all. Each is the one with the most parts that no earlier one has. Of equal rows the first
+ * is taken, so that the same dimensions give the same rows.
+ */
+function fewest(rows: readonly Row[], partsIn: (row: Row) => string[]): Row[] {
+  const all = rows.map((row) => ({ row, parts: partsIn(row) }));
+  const missing = new Set(all.flatMap(({ parts }) => parts));
   const chosen: Row[] = [];
   while (missing.size > 0) {
-    const newIn = ({ pairs }: { pairs: string[] }) => pairs.filter((pair) => missing.has(pair)).length;
+    const newIn = ({ parts }: { parts: string[] }) => parts.filter((part) => missing.has(part)).length;
     const best = all.reduce((first, next) => (newIn(next) > newIn(first) ? next : first));
     chosen.push(best.row);
-    for (const pair of best.pairs) missing.delete(pair);
+    for (const part of best.parts) missing.delete(part);
   }
   return chosen;
 }

@@ -1,7 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../scripts/find-programs.mjs";
 import { oncePerFile } from "../harness/ends.ts";
-import { isWanted } from "../harness/rows.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -55,9 +54,8 @@ const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: strin
 };
 
 /** `npm run test:all -- forms` runs the suites over each server in each form instead. */
-const chosen = process.env.ORIEL_STORES === "servers" ? { memory: "memory" as const, ...serverForms() } : all;
-const names = Object.keys(chosen).filter(isWanted);
-export const servers: typeof all = Object.fromEntries(names.map((name) => [name, chosen[name]!]));
+export const servers: typeof all =
+  process.env.ORIEL_STORES === "servers" ? { memory: "memory", ...serverForms() } : all;
 
 /** Stores that can also send steps as functions. The REST protocol has scripts only. */
 export const withFunctions = (store: string) => store !== "memory" && store !== "HTTP";

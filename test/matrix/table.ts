@@ -1,5 +1,6 @@
 import type { KernelName } from "../../src/engine/kernel/contract.ts";
-import { pairwise, type Row } from "./pairs.ts";
+import { isFew } from "../harness/rows.ts";
+import { fewestWithEachValue, pairwise, type Row } from "./pairs.ts";
 import { servers, withFunctions, withReplicas } from "./servers.ts";
 import { type StructureName, structures } from "./structures.ts";
 
@@ -46,16 +47,29 @@ export function isPossible({ store = "", scripting, replicas = "0", kernel }: Ro
 
 /** Rows that pair every value of every dimension with every value of every other one. */
 export function rowsOf(structure: StructureName): MatrixRow[] {
-  return pairwise(dimensionsOf(structure), isPossible).map((row) => {
-    const { store = "", scripting, kernel = "wasm-simd", ...modes } = row;
-    return {
-      name: Object.entries(row)
-        .map(([dimension, value]) => (/^(store|scripting|kernel)$/.test(dimension) ? value : `${dimension} ${value}`))
-        .join(", "),
-      store,
-      scripting: scripting as MatrixRow["scripting"],
-      kernel: kernel as KernelName,
-      modes: Object.fromEntries(Object.entries(modes).map(([name, value]) => [name, JSON.parse(value) ?? undefined])),
-    };
-  });
+  return pairwise(dimensionsOf(structure), isPossible).map(toMatrixRow);
+}
+
+/**
+ * The rows that a suite runs over. `npm test` takes few rows of few stores, which have each value. `npm run test:all` takes all,
+ * or the rest of them where `npm test` has passed on the same files.
+ */
+export function wantedRowsOf(structure: StructureName): MatrixRow[] {
+  const all = pairwise(dimensionsOf(structure), isPossible);
+  const { ORIEL_ROWS } = process.env;
+  const few = fewestWithEachValue(all.filter(({ store = "" }) => isFew(store)));
+  return all.filter((row) => ORIEL_ROWS === undefined || few.includes(row) === (ORIEL_ROWS === "few")).map(toMatrixRow);
+}
+
+function toMatrixRow(row: Row): MatrixRow {
+  const { store = "", scripting, kernel = "wasm-simd", ...modes } = row;
+  return {
+    name: Object.entries(row)
+      .map(([dimension, value]) => (/^(store|scripting|kernel)$/.test(dimension) ? value : `${dimension} ${value}`))
+      .join(", "),
+    store,
+    scripting: scripting as MatrixRow["scripting"],
+    kernel: kernel as KernelName,
+    modes: Object.fromEntries(Object.entries(modes).map(([name, value]) => [name, JSON.parse(value) ?? undefined])),
+  };
 }
