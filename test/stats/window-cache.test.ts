@@ -7,7 +7,7 @@ import { Fold, statsOf, type WindowStats } from "../../src/engine/stats/window-s
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
 
-const PERCENTILES = [0, 0.1, 25, 50, 90, 99, 99.9, 100];
+const PERCENTILES = [0, 0.1, 50, 90, 99.9, 100];
 const query = {
   spanMs: 1,
   atMs: undefined,
@@ -58,7 +58,14 @@ function plain(segments: Segments, fromMs: number, toMs: number): Fold {
   return fold;
 }
 
-const exact = ({ count, min, max, percentiles }: WindowStats) => ({ count, min, max, ...percentiles });
+/** The answers that all ways of computing give to the bit. */
+const exact = ({ count, min, max, percentiles }: WindowStats) => [count, min, max, ...Object.values(percentiles)];
+
+/** `expect` of each of a hundred thousand answers takes longer than the answers. */
+function expectEqual(one: WindowStats, other: WindowStats): void {
+  const [first, second] = [exact(one), exact(other)];
+  if (!first.every((value, i) => Object.is(value, second[i]))) expect(second).toEqual(first);
+}
 
 describe("moving windows", () => {
   const { minEvents } = packing;
@@ -96,13 +103,11 @@ describe("moving windows", () => {
           if (step % 10 === 9)
             for (const { segments, cache } of cuts) if (segments.dropBefore(nowMs - 3000)) cache.clear();
           for (const span of [40, 900, 3000]) {
-            const answers = cuts.map(({ segments, cache }) => {
-              const cached = answer(cache.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0);
-              const fresh = answer(plain(segments, nowMs - span, nowMs), 0, 0);
-              expect(exact(fresh)).toEqual(exact(cached));
-              return cached;
-            });
-            for (const other of answers) expect(exact(other)).toEqual(exact(answers[0]!));
+            const answers = cuts.map(({ segments, cache }) =>
+              answer(cache.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0),
+            );
+            answers.push(answer(plain(cuts[step % 4]!.segments, nowMs - span, nowMs), 0, 0)); // without a cache
+            for (const other of answers) expectEqual(answers[0]!, other);
             const expected = inside(events, nowMs - span, nowMs);
             expectStats(answers[step % 4]!, expected, { nan: "ignore", percentiles: PERCENTILES });
           }
