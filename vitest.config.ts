@@ -45,6 +45,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000 } },
+    experimental: { fsModuleCache: true }, // of three projects, each of which would compile each module
     maxWorkers: 4, // of two cores, a third of which stand still while tests wait
     sequence: { sequencer: LongestFirst },
     setupFiles: ["test/harness/setup.ts"],
