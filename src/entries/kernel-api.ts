@@ -19,6 +19,7 @@ export type { Values, ValueType } from "../engine/kernel/column.ts";
 export type { Column, KernelName } from "../engine/kernel/contract.ts";
 export type { Moments } from "../engine/kernel/moments.ts";
 export type { NanPolicy } from "../engine/kernel/nan.ts";
-export type { PercentileCompat, PercentileMethod } from "../engine/kernel/percentile/percentile.ts";
+export type { PercentileCompat } from "../engine/kernel/percentile/numpy.ts";
+export type { PercentileMethod } from "../engine/kernel/percentile/percentile.ts";
 export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../engine/kernel/rolling/rolling.ts";
 export type { ColumnStats } from "../engine/kernel/stats.ts";

@@ -1,13 +1,9 @@
 // The 13 methods as arithmetic: NumPy's printed examples, its quirks, and what strict promises instead.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Interpolation, interpolate } from "../../src/engine/kernel/percentile/interpolate.ts";
-import {
-  METHODS,
-  type PercentileCompat,
-  type PercentileMethod,
-  percentileRanks,
-} from "../../src/engine/kernel/percentile/percentile.ts";
+import { interpolate } from "../../src/engine/kernel/percentile/interpolate.ts";
+import { interpolateAsNumpy, type PercentileCompat, ranksAs } from "../../src/engine/kernel/percentile/numpy.ts";
+import { METHODS, type PercentileMethod, percentileRanks } from "../../src/engine/kernel/percentile/percentile.ts";
 
 function percentile(
   sorted: readonly number[],
@@ -15,9 +11,9 @@ function percentile(
   method: PercentileMethod = "linear",
   compat: PercentileCompat = "strict",
 ): number {
-  const order = percentileRanks(method, sorted.length, p, compat);
-  const form: Interpolation = compat === "strict" ? "strict" : "numpy";
-  return interpolate(order, sorted[order.lower]!, sorted[order.upper]!, form);
+  const order = ranksAs(compat, method, sorted.length, p);
+  const [low, high] = [sorted[order.lower]!, sorted[order.upper]!];
+  return compat === "strict" ? interpolate(order, low, high) : interpolateAsNumpy(order, low, high, "numpy");
 }
 
 const to100 = Array.from({ length: 101 }, (_, i) => i);

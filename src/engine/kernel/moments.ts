@@ -1,6 +1,6 @@
 import type { Column, Kernel, Summary } from "./contract.ts";
 import { meanOf } from "./double-double.ts";
-import type { PercentileCompat } from "./percentile/percentile.ts";
+import type { PercentileCompat } from "./percentile/numpy.ts";
 
 /** Count, mean and spread of a column. An empty column has count 0 and NaN elsewhere. */
 export interface Moments {

@@ -5,7 +5,8 @@ import type { Kernel, Source, Summary } from "./contract.ts";
 import { type Moments, momentsFrom, momentsOf, NO_MOMENTS, sumFrom, sumOf } from "./moments.ts";
 import type { NanPolicy } from "./nan.ts";
 import { interpolate } from "./percentile/interpolate.ts";
-import { type PercentileCompat, type PercentileMethod, percentileRanks } from "./percentile/percentile.ts";
+import { type PercentileCompat, ranksAs } from "./percentile/numpy.ts";
+import type { PercentileMethod } from "./percentile/percentile.ts";
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 
@@ -35,7 +36,7 @@ export interface StatsRequest {
 export function statsOfSource(source: Source, request: StatsRequest): ColumnStats {
   const kernel = activeKernel();
   const { percentiles, method, nan, compat, ddof } = request;
-  const orders = (numbers: number) => percentiles.map((p) => percentileRanks(method, Math.max(1, numbers), p, compat));
+  const orders = (numbers: number) => percentiles.map((p) => ranksAs(compat, method, Math.max(1, numbers), p));
   orders(1);
   const ranksOf = (numbers: number) => orders(numbers).map((order) => order.lower);
   const shares = percentiles.map((p) => p / 100);

@@ -22,12 +22,6 @@ export const METHODS = [
 export type PercentileMethod = (typeof METHODS)[number];
 
 /**
- * "strict": a rank is computed exactly from the decimal that JavaScript prints for p (see exact-rank.ts).
- * "numpy": bit for bit as NumPy 2.4, which rounds p / 100 and every product.
- */
-export type PercentileCompat = "strict" | "numpy";
-
-/**
  * The two 0-based ranks that make a percentile, and the weight of the upper one. `isDiscrete`: the method does not
  * interpolate, and the percentile is the value at `lower`.
  */
@@ -48,22 +42,12 @@ const PLOTTING: Partial<Record<PercentileMethod, readonly [number, number]>> = {
 };
 
 /**
- * The ranks of percentile `p` (0 to 100) among `n` >= 1 values. `upper` is `lower` or `lower + 1`.
- * Throws ARGUMENT for another p or method. Sources: Hyndman and Fan 1996, "Sample Quantiles in Statistical Packages";
- * numpy/lib/_function_base_impl.py (_quantile), NumPy 2.4.
+ * The ranks of percentile `p` (0 to 100) among `n` >= 1 values. `upper` is `lower` or `lower + 1`. A rank is computed exactly from
+ * the decimal that JavaScript prints for p (see exact-rank.ts). Throws ARGUMENT for another p or method. Source: Hyndman and
+ * Fan 1996, "Sample Quantiles in Statistical Packages".
  */
-export function percentileRanks(
-  method: PercentileMethod,
-  n: number,
-  p: number,
-  compat: PercentileCompat = "strict",
-): PercentileRanks {
-  if (typeof p !== "number" || !(p >= 0 && p <= 100)) throw argumentError("percentile", p, "from 0 to 100 (percent)");
-  if (typeof method !== "string") throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
-  return compat === "numpy" ? numpyOrder(method, n, p) : strictOrder(method, n, p);
-}
-
-function strictOrder(method: PercentileMethod, n: number, p: number): PercentileRanks {
+export function percentileRanks(method: PercentileMethod, n: number, p: number): PercentileRanks {
+  checkPercentile(p);
   switch (method) {
     case "linear": {
       const rank = rankOfGaps(n, p);
@@ -107,43 +91,18 @@ function rankOfCount(n: number, p: number, shift24: number): ExactRank {
   return exactRank(n, p, 0, PARTS, shift24);
 }
 
-function numpyOrder(method: PercentileMethod, n: number, p: number): PercentileRanks {
-  const q = p / 100;
-  const ofGaps = (n - 1) * q;
-  const ofCount = n * q;
-  switch (method) {
-    case "linear":
-      return numpyBetween(ofGaps, n, (weight) => weight);
-    case "lower":
-      return discrete(Math.floor(ofGaps));
-    case "higher":
-      return discrete(Math.ceil(ofGaps));
-    case "nearest":
-      return discrete(roundHalfEven(ofGaps));
-    case "midpoint": {
-      const middle = 0.5 * (Math.floor(ofGaps) + Math.ceil(ofGaps));
-      return numpyBetween(middle, n, () => (middle % 1 === 0 ? 0 : 0.5));
-    }
-    case "inverted_cdf":
-      return discrete(Math.max(0, Math.ceil(ofCount - 1)));
-    case "closest_observation": {
-      const index = ofCount - 1 - 0.5;
-      return discrete(closestTo(Math.floor(index), Number.isInteger(index)));
-    }
-    case "averaged_inverted_cdf":
-      return numpyBetween(ofCount - 1, n, (weight) => (weight === 0 ? 0.5 : 1));
-  }
-  const [alpha, beta] = plottingOf(method).map((parts) => parts / PARTS) as [number, number];
-  return numpyBetween(ofCount + (alpha + q * (1 - alpha - beta)) - 1, n, (weight) => weight);
+export function checkPercentile(p: number): void {
+  if (typeof p !== "number" || !(p >= 0 && p <= 100)) throw argumentError("percentile", p, "from 0 to 100 (percent)");
 }
 
-function plottingOf(method: PercentileMethod): readonly [number, number] {
-  const plotting = Object.hasOwn(PLOTTING, method) ? PLOTTING[method] : undefined;
+/** Alpha and beta of a continuous definition. Throws ARGUMENT for a method that is none. */
+export function plottingOf(method: PercentileMethod): readonly [number, number] {
+  const plotting = METHODS.includes(method) ? PLOTTING[method] : undefined;
   if (plotting === undefined) throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
   return plotting;
 }
 
-function discrete(rank: number): PercentileRanks {
+export function discrete(rank: number): PercentileRanks {
   return { lower: rank, upper: rank, weight: 0, isDiscrete: true };
 }
 
@@ -154,25 +113,11 @@ function within({ floor }: ExactRank, n: number, weight: number): PercentileRank
   return { lower: floor, upper: floor + 1, weight, isDiscrete: false };
 }
 
-/** NumPy keeps a weight at the ends, where both ranks are equal. It matters only for infinities (inf - inf). */
-function numpyBetween(index: number, n: number, weightOf: (fraction: number) => number): PercentileRanks {
-  if (index >= n - 1) return { lower: n - 1, upper: n - 1, weight: weightOf(index + 1), isDiscrete: false };
-  if (index < 0) return { lower: 0, upper: 0, weight: weightOf(index), isDiscrete: false };
-  const lower = Math.floor(index);
-  return { lower, upper: lower + 1, weight: weightOf(index - lower), isDiscrete: false };
-}
-
 function ceilingOf({ floor, isWhole }: ExactRank): number {
   return isWhole ? floor : floor + 1;
 }
 
 /** That definition counts ranks from 1, so its "round to even" is to odd here. The floor may be -1. */
-function closestTo(floor: number, isWhole: boolean): number {
+export function closestTo(floor: number, isWhole: boolean): number {
   return Math.max(0, isWhole && Math.abs(floor % 2) === 1 ? floor : floor + 1);
-}
-
-function roundHalfEven(x: number): number {
-  const floor = Math.floor(x);
-  const rest = x - floor;
-  return rest < 0.5 || (rest === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }

@@ -1,6 +1,7 @@
 import type { Column, Kernel } from "../contract.ts";
-import { type Interpolation, interpolate } from "./interpolate.ts";
-import { type PercentileCompat, type PercentileMethod, percentileRanks } from "./percentile.ts";
+import { interpolate } from "./interpolate.ts";
+import { interpolateAsNumpy, type NumpyInterpolation, type PercentileCompat, ranksAs } from "./numpy.ts";
+import type { PercentileMethod } from "./percentile.ts";
 
 /**
  * Percentiles of a column: NaN if it is empty, null if it contains NaN. `list`: whether the caller passed an array of
@@ -14,9 +15,8 @@ export function percentilesOf(
   compat: PercentileCompat,
   list: boolean,
 ): number[] | null {
-  const orders = percents.map((p) => percentileRanks(method, Math.max(1, values.length), p, compat));
+  const orders = percents.map((p) => ranksAs(compat, method, Math.max(1, values.length), p));
   if (values.length === 0) return percents.map(() => Number.NaN);
-  const form = formOf(values, compat, list);
   const selected = kernel.selectMany(
     values,
     orders.map((order) => order.lower),
@@ -24,12 +24,14 @@ export function percentilesOf(
   if (selected === null) return null;
   return orders.map((order, i) => {
     const [low, next] = selected[i]!;
-    return interpolate(order, low, order.upper === order.lower ? low : next, form);
+    const high = order.upper === order.lower ? low : next;
+    return compat === "strict"
+      ? interpolate(order, low, high)
+      : interpolateAsNumpy(order, low, high, formOf(values, list));
   });
 }
 
-function formOf(values: Column, compat: PercentileCompat, list: boolean): Interpolation {
-  if (compat === "strict") return "strict";
+function formOf(values: Column, list: boolean): NumpyInterpolation {
   if (values instanceof Float64Array) return "numpy";
   return list ? "numpy-f32-array" : "numpy-f32";
 }
