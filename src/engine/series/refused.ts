@@ -1,16 +1,13 @@
 import { OrielError } from "../../base/errors.ts";
 import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
+import { mismatchOf } from "../journal/format/chunk.ts";
 import { constants } from "../journal/format/constants.ts";
 
 /** The error of an append that the store refused as a whole. */
 export function refused(answer: JournalAnswer, valueType: number): OrielError {
   switch (answer.status) {
-    case STATUS.mismatch: {
-      const { valueType: type, clock } = answer.header!;
-      const stored = `${type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
-      const asked = valueType === type ? "another clock" : "another value type";
-      return new OrielError("MISMATCH", `the series is stored with ${stored}; it was opened with ${asked}`);
-    }
+    case STATUS.mismatch:
+      return mismatchOf(answer.header!, valueType);
     case STATUS.full:
       return new OrielError("OVERLOADED", `the open chunk has ${answer.length} bytes and waits to be closed`, {
         transient: true,
@@ -55,19 +52,23 @@ export function isStoreFault(error: unknown): error is OrielError {
 
 /** The same failure for calls that were queued behind the failed one and never sent. */
 export function unsent(error: unknown): unknown {
-  if (!(error instanceof OrielError)) return error;
-  return new OrielError(error.code, error.message, { cause: error, transient: error.transient });
+  return restated(error, "no");
+}
+
+/** The same failure of a call of which an earlier request may have been applied. */
+export function uncertain(error: unknown): unknown {
+  return restated(error, "unknown");
 }
 
 /** The error of a query whose own event is in the journal. A retry of the same call would record the event twice. */
 export function afterRecording(error: unknown): unknown {
-  if (!(error instanceof OrielError)) return error;
-  const { code, message, transient } = error;
-  return new OrielError(code, `the event is recorded, but its window has no answer: ${message}`, {
-    cause: error,
-    transient,
-    applied: "unknown",
-  });
+  return restated(error, "unknown", "the event is recorded, but its window has no answer: ");
+}
+
+function restated(cause: unknown, applied: "no" | "unknown", before = ""): unknown {
+  if (!(cause instanceof OrielError)) return cause;
+  const { code, message, transient } = cause;
+  return new OrielError(code, before + message, { cause, transient, applied });
 }
 
 /** `maxEvents`: how many events fit into `maxResidentBytes`. */

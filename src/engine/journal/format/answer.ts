@@ -70,33 +70,33 @@ export function decodeAnswer(reply: Uint8Array): JournalAnswer {
   if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is truncated`);
   const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
   if (header && status !== STATUS.foreign) checkHeader(header);
-  const nowMs = view.getFloat64(layout.ANSWER_NOW_MS_AT, true);
   const length = view.getUint32(layout.ANSWER_LENGTH_AT, true);
-  const verdicts = reply.subarray(verdictsFrom, bytesFrom);
-  if (header && isEmptyFirst(header, length)) return emptyAnswer(status, nowMs, header, verdicts);
-  return {
-    status,
-    continued: view.getUint8(layout.ANSWER_CONTINUED_AT) === 1,
-    from: view.getUint32(layout.ANSWER_FROM_AT, true),
-    nowMs,
-    length,
-    header,
-    guardedUntilMs: header ? guardedUntilMs(header) : Number.NEGATIVE_INFINITY,
-    verdicts,
-    bytes: reply.subarray(bytesFrom),
-  };
+  const nowMs = view.getFloat64(layout.ANSWER_NOW_MS_AT, true);
+  const answer = answerAbout(status, nowMs, header, length, reply.subarray(verdictsFrom, bytesFrom));
+  if (header && !answer.header) return answer;
+  answer.continued = view.getUint8(layout.ANSWER_CONTINUED_AT) === 1;
+  answer.from = view.getUint32(layout.ANSWER_FROM_AT, true);
+  answer.bytes = reply.subarray(bytesFrom);
+  return answer;
 }
 
-/** The answer about the empty chunk that a delete leaves: there is no chunk, but a guard. */
-function emptyAnswer(status: number, nowMs: number, header: ChunkHeader, verdicts: Uint8Array): JournalAnswer {
+/** An answer without bytes. The empty chunk that a delete leaves is none, but a guard. */
+function answerAbout(
+  status: number,
+  nowMs: number,
+  header: ChunkHeader | undefined,
+  length: number,
+  verdicts: Uint8Array,
+): JournalAnswer {
+  const isNone = header === undefined || isEmptyFirst(header, length);
   return {
     status,
     continued: false,
     from: 0,
     nowMs,
-    length: 0,
-    header: undefined,
-    guardedUntilMs: guardedUntilMs(header),
+    length: isNone ? 0 : length,
+    header: isNone ? undefined : header,
+    guardedUntilMs: header ? guardedUntilMs(header) : Number.NEGATIVE_INFINITY,
     verdicts,
     bytes: NONE,
   };
@@ -111,20 +111,8 @@ export function answerOf(
   wanted: boolean,
   known?: Known,
 ): JournalAnswer {
-  const header = chunk?.header;
-  if (header && isEmptyFirst(header, chunk!.length)) return emptyAnswer(status, nowMs, header, verdicts);
-  const answer: JournalAnswer = {
-    status,
-    continued: false,
-    from: 0,
-    nowMs,
-    length: chunk?.length ?? 0,
-    header,
-    guardedUntilMs: header ? guardedUntilMs(header) : Number.NEGATIVE_INFINITY,
-    verdicts,
-    bytes: NONE,
-  };
-  if (!chunk || !wanted) return answer;
+  const answer = answerAbout(status, nowMs, chunk?.header, chunk?.length ?? 0, verdicts);
+  if (!chunk || !answer.header || !wanted) return answer;
   answer.continued = known !== undefined && agrees(chunk, known);
   answer.from = answer.continued || known?.birth === 0 ? known!.length : 0;
   answer.bytes = chunk.bytes.slice(answer.from, answer.from + constants.pageBytes);

@@ -1,6 +1,5 @@
 import { endsWithRequest } from "../../../base/async/of-request.ts";
 import { idleTimeout } from "../../../base/async/timers.ts";
-import { OrielError } from "../../../base/errors.ts";
 import type { RunOptions, Store } from "../../../store/contract.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
@@ -12,7 +11,7 @@ import { appendAndReadOutlines, type OutlineQuery } from "../../journal/sealed/s
 import { append } from "../../journal/steps/append.ts";
 import { frameOf, type RecordedEvent, type RecordResult, record } from "../../journal/steps/record.ts";
 import { rotate } from "../../journal/steps/rotate.ts";
-import { refused, unsent } from "../refused.ts";
+import { refused, uncertain, unsent } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
 import { givenUpkeep } from "./given-upkeep.ts";
@@ -81,10 +80,8 @@ export class JournalWriter {
   async appendEvent(event: RecordedEvent): Promise<JournalAnswer> {
     try {
       return await this.#append([frameOf(event)], event.voidAfterMs, "none");
-    } catch (cause) {
-      if (!(cause instanceof OrielError)) throw cause;
-      const { code, message, transient } = cause;
-      throw new OrielError(code, message, { cause, transient, applied: "unknown" });
+    } catch (error) {
+      throw uncertain(error);
     }
   }
 

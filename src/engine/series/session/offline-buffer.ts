@@ -23,9 +23,9 @@ export interface BufferedEvents {
 export class OfflineBuffer {
   readonly #valueType: number;
   readonly #maxBytes: number;
-  #unsent: Segments;
-  #uncertain: Segments;
-  #rejected: Segments;
+  #unsent!: Segments;
+  #uncertain!: Segments;
+  #rejected!: Segments;
   /** Latest time of an event that the store lacks, for now or for ever. */
   #missingUntilMs = Number.NEGATIVE_INFINITY;
   /** Latest time of an event that the store may lack for ever. */
@@ -34,9 +34,7 @@ export class OfflineBuffer {
   constructor(valueType: number, maxBytes: number) {
     this.#valueType = valueType;
     this.#maxBytes = maxBytes;
-    this.#unsent = new Segments(valueType);
-    this.#uncertain = new Segments(valueType);
-    this.#rejected = new Segments(valueType);
+    this.clear();
   }
 
   /** Number of events that can still be sent. */
