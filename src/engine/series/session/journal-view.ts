@@ -5,10 +5,11 @@ import { isUnchanged, type JournalAnswer, type Known } from "../../journal/forma
 import { checkKind, degradedOf, needsOlder, seriesNowMs } from "../../journal/format/chunk.ts";
 import { constants } from "../../journal/format/constants.ts";
 import { JournalRolledBack } from "../../journal/format/journal-rolled-back.ts";
+import type { Account } from "../../journal/replica/idle-packing.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import { type JournalReader, WindowTooLarge } from "../../journal/replica/journal-reader.ts";
 import { Age, type Instant, Rollbacks } from "../../journal/replica/last-seen.ts";
-import { type Account, Residents } from "../../journal/replica/residents.ts";
+import { Residents } from "../../journal/replica/residents.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
@@ -55,7 +56,7 @@ export class JournalView implements WindowView {
     this.#buffer = buffer;
     this.#monotonic = store.monotonic;
     this.age = new Age(store.monotonic);
-    this.#residents = Residents.of(store);
+    this.#residents = Residents.of(store, this.#upkeep?.IdlePacking);
     this.#account = this.#residents.open(this, settings.maxResidentBytes);
   }
 

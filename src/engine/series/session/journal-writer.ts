@@ -1,5 +1,4 @@
 import { endsWithRequest } from "../../../base/async/of-request.ts";
-import { idleTimeout } from "../../../base/async/timers.ts";
 import type { RunOptions, Store } from "../../../store/contract.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
@@ -36,11 +35,6 @@ export class JournalWriter {
   #rotation: Promise<void> | undefined;
   /** Undefined in a Worker, which does nothing after its request. */
   readonly #sealing: Sealing | undefined;
-  /** The number of the open chunk at the last answer. */
-  #openNumber: number | undefined;
-  /** When this process saw its last append, by the monotonic clock. */
-  #lastMs = 0;
-  #idleTimer: ReturnType<typeof idleTimeout> | undefined;
 
   constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, time: ServerTime) {
     this.#store = store;
@@ -49,7 +43,8 @@ export class JournalWriter {
     this.#reader = reader;
     this.#time = time;
     const upkeep = givenUpkeep();
-    if (upkeep && !endsWithRequest) this.#sealing = new upkeep.Sealing(store, key, settings.entropy);
+    if (upkeep && !endsWithRequest)
+      this.#sealing = new upkeep.Sealing(store, key, settings.entropy, reader, (header) => this.#close(header));
   }
 
   /** The event of a batch of one undated event, if the open chunk was in its normal state at the last answer. */
@@ -113,19 +108,18 @@ export class JournalWriter {
     this.seeRead(header);
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
     const ageMs = nowMs - header.createdMs;
+    const sealing = this.#sealing;
     // Not more than one small chunk a second, because each costs its readers and its sealer the same.
-    const isSmall = this.#sealing !== undefined && ageMs >= constants.minChunkMs;
-    const maxBytes = isSmall ? constants.sealedRotateBytes : constants.rotateBytes;
-    this.#lastMs = this.#store.monotonic();
-    if (length >= maxBytes || ageMs >= header.chunkMs) this.#close(header);
-    else if (this.#sealing && length >= constants.minIdleBytes) this.#waitForIdleness(constants.idleMs);
+    const isSmall = sealing !== undefined && ageMs >= constants.minChunkMs;
+    if (sealing) sealing.appendedMs = this.#store.monotonic();
+    if (length >= (isSmall ? constants.sealedRotateBytes : constants.rotateBytes) || ageMs >= header.chunkMs)
+      this.#close(header);
+    else if (sealing?.isWaiting === false && length >= constants.minIdleBytes) sealing.waitForIdleness();
   }
 
   /** Remembers the open chunk of a read: the chunk before it is closed. */
   seeRead(header: ChunkSeen | undefined): void {
-    if (!header || header.number === this.#openNumber) return;
-    this.#openNumber = header.number;
-    if (header.number > 0) this.#sealing?.closed(header.number - 1);
+    if (header && header.number !== this.#sealing?.openNumber) this.#sealing?.opened(header.number);
   }
 
   /** Closes the chunk without waiting. If that fails, the next answer tries again. */
@@ -134,23 +128,7 @@ export class JournalWriter {
       this.#rotation = undefined;
     };
     const closed = () => this.#sealing?.closed(header.number);
-    this.#rotation = this.#rotate(header).then(closed).then(end, end);
-  }
-
-  /** After a pause of this process it looks once whether the others pause too. Then nobody would close the chunk for long. */
-  #waitForIdleness(ms: number): void {
-    this.#idleTimer ??= idleTimeout(() => {
-      this.#idleTimer = undefined;
-      const restMs = constants.idleMs - (this.#store.monotonic() - this.#lastMs);
-      if (restMs > 0) this.#waitForIdleness(restMs);
-      else this.#closeIfIdle().catch(() => {}); // the next append closes it
-    }, ms);
-  }
-
-  async #closeIfIdle(): Promise<void> {
-    const { header, length, nowMs } = await this.#reader.open("header");
-    const isIdle = header && length >= constants.minIdleBytes && nowMs - header.lastStampMs >= constants.idleMs;
-    if (isIdle && !this.#rotation) this.#close(header);
+    this.#rotation ??= this.#rotate(header).then(closed).then(end, end);
   }
 
   /** Waits for a chunk that is being closed. Never rejects. */
@@ -160,9 +138,8 @@ export class JournalWriter {
 
   /** Waits for what runs in the background, and begins no more of it. Never rejects. */
   async close(): Promise<void> {
-    clearTimeout(this.#idleTimer);
-    await this.rotated();
     await this.#sealing?.close();
+    await this.rotated();
   }
 
   async #append(

@@ -2,7 +2,9 @@ import { idleTimeout } from "../../../base/async/timers.ts";
 import { OrielError } from "../../../base/errors.ts";
 import { warn } from "../../../base/warn.ts";
 import type { Store } from "../../../store/contract.ts";
+import type { ChunkSeen } from "../../journal/format/chunk.ts";
 import { constants } from "../../journal/format/constants.ts";
+import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import { ChunkSealer } from "../../journal/sealed/sealer.ts";
 import { wasmBlocks } from "../../kernel/blocks/choose.ts";
 import { jsCodec } from "../../kernel/blocks/js/js-codec.ts";
@@ -15,14 +17,24 @@ const MAX_WAITING = 1024;
 const MAX_SLICES_PER_TURN = 16;
 
 /**
- * Seals closed chunks in the background, oldest first. Every process that records or reads does so. Those that saw a chunk closed
+ * Closes small chunks, which a process that only records leaves open, and seals closed ones in the background, oldest first. Every process that records or reads does so. Those that saw a chunk closed
  * wait for a random time, so one of them seals it, and the others find that it is sealed. A failure changes nothing: the chunk
  * stays as it is.
  */
 export class Sealing {
+  readonly #store: Store;
   readonly #key: string;
   readonly #sealer: ChunkSealer;
   readonly #entropy: () => number;
+  readonly #reader: JournalReader;
+  readonly #closeChunk: (header: ChunkSeen) => void;
+  /** The number of the open chunk at the last answer. */
+  openNumber: number | undefined;
+  /** When this process saw its last append, by the monotonic clock. */
+  appendedMs = 0;
+  /** Whether it waits for idleness. */
+  isWaiting = false;
+  #idleTimer: ReturnType<typeof idleTimeout> | undefined;
   #timer: ReturnType<typeof idleTimeout> | undefined;
   #newest = -1;
   /** The first chunk that was not tried yet; undefined before the first look back. */
@@ -30,10 +42,26 @@ export class Sealing {
   #running: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(store: Store, key: string, entropy: () => number) {
+  /** `closeChunk` closes the open chunk, unless it is being closed. */
+  constructor(
+    store: Store,
+    key: string,
+    entropy: () => number,
+    reader: JournalReader,
+    closeChunk: (header: ChunkSeen) => void,
+  ) {
+    this.#store = store;
     this.#key = key;
+    this.#reader = reader;
+    this.#closeChunk = closeChunk;
     this.#sealer = new ChunkSealer(store, key, () => ({ codec: wasmBlocks() ?? jsCodec, kernel: activeKernel() }));
     this.#entropy = entropy;
+  }
+
+  /** Called with the number of the open chunk: the chunk before it is closed. */
+  opened(number: number): void {
+    this.openNumber = number;
+    if (number > 0) this.closed(number - 1);
   }
 
   /** Called when the chunk of this number is closed. */
@@ -48,8 +76,26 @@ export class Sealing {
   /** Waits for a chunk that is being sealed, and begins no other one. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
     clearTimeout(this.#timer);
     await this.#running;
+  }
+
+  /** After a pause of this process it looks once whether the others pause too. Then nobody would close the chunk for long. */
+  waitForIdleness(ms = constants.idleMs): void {
+    this.isWaiting = true;
+    this.#idleTimer = idleTimeout(() => {
+      this.isWaiting = false;
+      const restMs = constants.idleMs - (this.#store.monotonic() - this.appendedMs);
+      if (restMs > 0) this.waitForIdleness(restMs);
+      else this.#closeIfIdle().catch(() => {}); // the next append closes it
+    }, ms);
+  }
+
+  async #closeIfIdle(): Promise<void> {
+    const { header, length, nowMs } = await this.#reader.open("header");
+    const isIdle = header && length >= constants.minIdleBytes && nowMs - header.lastStampMs >= constants.idleMs;
+    if (isIdle && !this.#isClosed) this.#closeChunk(header);
   }
 
   #wait(): void {
