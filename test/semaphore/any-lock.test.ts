@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { Mutex, RedlockMutex } from "redis-semaphore";
+import { type LockOptions, Mutex, RedlockMutex } from "redis-semaphore";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   Counters,
@@ -37,13 +37,18 @@ afterAll(async () => {
 
 type AcceptedLock = NonNullable<DrainOptions["lock"]>;
 
+/** A mutex that waits for its turn, however long another one works. */
+const PATIENT: LockOptions = { acquireTimeout: 240_000, lockTimeout: 60_000 };
+/** A mutex that asks once. */
+const IMPATIENT: LockOptions = { acquireAttemptsLimit: 1, lockTimeout: 60_000 };
+
 /** The lock of one process: the first or the second. */
-const LOCKS: Record<string, (process: number) => AcceptedLock> = {
+const LOCKS: Record<string, (process: number, ofMutex?: LockOptions) => AcceptedLock> = {
   Lock: (process) => new Lock(stores[process]!, "shared"),
   QuorumLock: (process) => new QuorumLock(databases[process]!, "shared"),
   "the writers of a ReadWriteLock": (process) => new ReadWriteLock(stores[process]!, "shared").write,
-  "a Mutex of redis-semaphore": () => new Mutex(client, "shared"),
-  "a RedlockMutex of redis-semaphore": () => new RedlockMutex([client], "shared"),
+  "a Mutex of redis-semaphore": (_, options = PATIENT) => new Mutex(client, "shared", options),
+  "a RedlockMutex of redis-semaphore": (_, options = PATIENT) => new RedlockMutex([client], "shared", options),
 };
 
 describe.each(Object.entries(LOCKS))("%s", (_name, lockOf) => {
@@ -65,7 +70,8 @@ describe.each(Object.entries(LOCKS))("%s", (_name, lockOf) => {
     const counters = new Counters(stores[0]!, name, { dimensions: ["site"] });
     const sink = new TableSink();
     await counters.add({ site: "a" }, 5);
-    const drains = [0, 1].map((process) => new DrainService({ counters, sink, every: "1h", lock: lockOf(process) }));
+    const [first, second] = [lockOf(0), lockOf(1, IMPATIENT)];
+    const drains = [first, second].map((lock) => new DrainService({ counters, sink, every: "1h", lock }));
     await drains[0]!.start();
     await expect.poll(async () => (await counters.read()).length).toBe(0);
     await expect(drains[1]!.drainOnce()).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -98,7 +104,7 @@ test("without fences, holders that lost their lease overwrite nothing: each even
 });
 
 test("a lost mutex ends the drain of its process", async () => {
-  const mutex = new Mutex(client, "shared", { lockTimeout: 200, onLockLost: () => {} });
+  const mutex = new Mutex(client, "shared", { lockTimeout: 60_000, refreshInterval: 20, onLockLost: () => {} });
   const counters = new Counters(stores[0]!, `flow ${++reference}`, { dimensions: ["site"] });
   const drain = new DrainService({ counters, sink: new TableSink(), every: 20, lock: mutex });
   const superseded: unknown[] = [];
