@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { command } from "../cli/command.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { type RestServer, startRest } from "../harness/servers/rest-server.ts";
+import { reportOf } from "./report-of.ts";
 
 let server: RedisServer;
 let rest: RestServer;
@@ -18,18 +19,17 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const doctor = (...args: string[]) => command(["doctor", "--url", rest.url, ...args]);
+const doctor = () => command(["doctor", "--url", rest.url]);
 
 test("a REST server is examined with the same checks, except for subscriptions", async () => {
   process.env.UPSTASH_REDIS_REST_TOKEN = rest.token;
-  const { status, stdout } = await doctor("--json");
-  const { checks, address } = JSON.parse(stdout);
+  const { status, report } = await reportOf(rest.url);
+  const { checks, address } = report;
   expect({ status, address }).toEqual({ status: 0, address: rest.url });
-  const found = checks.filter(({ verdict }: { verdict: string }) => verdict !== "good");
-  expect(found).toEqual([
+  expect(checks.filter(({ verdict }) => verdict !== "good")).toEqual([
     { name: "messages", verdict: "note", text: expect.stringMatching(/^no subscriptions over HTTP/) },
   ]);
-  expect(checks.slice(-2).map(({ name }: { name: string }) => name)).toEqual(["steps", "kernel"]);
+  expect(checks.slice(-2).map(({ name }) => name)).toEqual(["steps", "kernel"]);
 });
 
 test("a refused token, another HTTP server and a missing token are one clear sentence each", async () => {

@@ -224,8 +224,9 @@ test("a user without the right to INFO gets no good verdict", async () => {
       server.url.replace("//", "//app:password@"),
     ]);
     expect(printed).toBe(1);
-    expect(stdout.trimEnd().split("\n").at(-1)).toBe(
-      "degraded: 5 checks could not be made (version, mode, memory, eviction, persistence)",
+    // A slow machine's round trips are a loss.
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(
+      /^degraded: (oriel works here, .*; )?5 checks could not be made \(version, mode, memory, eviction, persistence\)$/,
     );
   } finally {
     await raw.config("SET", "maxmemory", 0, "maxmemory-policy", "noeviction");

@@ -4,6 +4,7 @@ import { type FoundServer, findServers } from "../../scripts/servers/find.mjs";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
+import { until } from "../harness/until.ts";
 import { reportOf } from "./report-of.ts";
 
 let server: RedisServer;
@@ -112,7 +113,13 @@ test("a cluster is examined from one node, and all primaries' settings are", asy
     const refused = "redis://127.0.0.1:1";
     expect((await reportOf(`${refused},${cluster.urls[1]}`)).report.mode).toBe("cluster");
     await last.call("CLUSTER", "DELSLOTS", "16383");
-    expect((await reportOf(cluster.urls[2]!)).check("mode")).toMatchObject({
+    const slotCalls = async () => /cluster\|slots:calls=(\d+)/.exec(await last.info("commandstats"))?.[1];
+    const before = await slotCalls();
+    const examined = reportOf(cluster.urls[2]!);
+    await until("its mode is known", async () => (await slotCalls()) !== before);
+    // Otherwise the steps would be tried until the deadline.
+    await last.call("CLUSTER", "ADDSLOTS", "16383");
+    expect((await examined).check("mode")).toMatchObject({
       verdict: "unusable",
       text: expect.stringContaining("state fail"),
     });
