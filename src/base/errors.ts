@@ -184,12 +184,6 @@ export function checkKnown(options: object, known: readonly string[], of?: strin
     }
 }
 
-/** Throws ARGUMENT for an option of earlier versions. `gone` says for each what happens now instead. */
-export function checkGone(options: object, gone: Readonly<Record<string, string>>): void {
-  // Not the names of the options: a text of 2 MB has two million.
-  for (const name in gone) if (name in Object(options)) throw argumentError("option", name, `left out: ${gone[name]}`);
-}
-
 /** Returns the signal, or undefined. Throws ARGUMENT unless it is an AbortSignal. One of another realm is accepted. */
 export function signalOf(argument: string, signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined) return signal;

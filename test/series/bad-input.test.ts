@@ -100,6 +100,16 @@ describe("bad input is refused with one clear error before anything is written",
     const said = 'option is "approximate"; it must be left out: every answer is exact';
     await expect(series().stats({ approximate: { rankError: 0.1 } } as never)).rejects.toThrow(said);
     expect(() => local().stats({ approximate: { rankError: 0.1 } } as never)).toThrow(said);
+    for (const [name, now] of Object.entries({
+      seal: "every series is sealed",
+      summarize: "every answer is exact",
+      compact: "the series chooses what costs less",
+      resident: "the series chooses what costs less",
+      where: "the series chooses what costs less",
+    }))
+      expect(() => new Series(store, "s", { [name]: undefined } as never)).toThrow(
+        `option is "${name}"; it must be left out: ${now}`,
+      );
   });
 
   test.each(windowOptions)("option %s of values and fractionBelow is checked", async (name, wrong) => {

@@ -1,9 +1,10 @@
-import { argumentError, byteBound, checkGone, checkKnown, checkUnaborted } from "../../base/errors.ts";
+import { argumentError, byteBound, checkKnown, checkUnaborted } from "../../base/errors.ts";
 import { given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { randomU32 } from "../../base/random.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { NAN, VALUES } from "../stats/local-series-options.ts";
+import { checkGone } from "../stats/window-query.ts";
 
 /** Options of `Series`. Values and clock must be the same in all processes. */
 export interface SeriesOptions {
@@ -87,11 +88,6 @@ export function announcedSettings(options: SeriesOptions, { retentionMs, replica
   ] as const;
 }
 
-const GONE = {
-  seal: "closed chunks are always sealed, by any process that records or reads",
-  compact: "the copy of a series is packed when it is not queried for some seconds",
-  resident: "the series keeps a copy of its events when that costs less than to ask for parts of them",
-};
 const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
 const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
@@ -111,7 +107,7 @@ export const SERIES = {
 } as const satisfies Schema<SeriesOptions>;
 
 export function seriesSettings(options: SeriesOptions) {
-  checkGone(options, GONE);
+  checkGone(options);
   const { values, clock, resolution, onStoreError, ...rest } = settingsOf(SERIES, options);
   return {
     ...rest,

@@ -1,4 +1,4 @@
-import { argumentError, checkGone, checkKnown } from "../../base/errors.ts";
+import { argumentError, checkKnown } from "../../base/errors.ts";
 import { oneOf } from "../../base/options.ts";
 import { warnOfFractions } from "../../base/percent.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../../base/time.ts";
@@ -54,12 +54,26 @@ export interface StatsQuery extends WindowQuery {
 
 const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
 const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
-const GONE = {
-  approximate: "every answer is exact",
-  where: "the series reads its events, or parts of them, whichever costs less",
-};
 /** Without `maxAge`, which would save nothing: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
+
+const CHOSEN = "the series chooses what costs less";
+const EXACT = "every answer is exact";
+/** Options of earlier versions of `Series` and its queries. */
+const GONE: Readonly<Record<string, string>> = {
+  seal: "every series is sealed",
+  compact: CHOSEN,
+  resident: CHOSEN,
+  where: CHOSEN,
+  approximate: EXACT,
+  summarize: EXACT,
+};
+
+/** Throws ARGUMENT for an option of earlier versions. The message says what happens now instead. */
+export function checkGone(options: object): void {
+  // Not the names of the options: a text of 2 MB has two million.
+  for (const name in GONE) if (name in Object(options)) throw argumentError("option", name, `left out: ${GONE[name]}`);
+}
 
 export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
   checkKnown(options, WINDOW_OPTIONS);
@@ -68,7 +82,7 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
 
 /** With `end` "now", the option `at` is the time of an event, not the end of the window. */
 export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
-  checkGone(options, GONE);
+  checkGone(options);
   checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
