@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { OrielError, Series } from "../../../src/entries/index.ts";
 import { until } from "../../harness/until.ts";
@@ -84,4 +84,49 @@ test("a chunk is sealed in slices, between which the process does other work", a
   await until("a chunk is sealed", () => isSealed);
   expect(turns).toBeGreaterThan(10);
   await other.close();
+});
+
+test("of many processes one seals all chunks, as long as it is there, and then another one does", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  Object.assign(constants, { minSealedBytes: 64, sealedRotateBytes: 4000 });
+  const { store, clock } = storeWith();
+  const sealers: number[] = [];
+  let seed = 1;
+  const entropy = () => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return seed;
+  };
+  const processes = Array.from({ length: 5 }, (_, i) => {
+    const run = async (...[operation, ...call]: Parameters<typeof store.run>) => {
+      const answer = await store.run(operation, ...call);
+      if (operation.name === "journal/seal") sealers.push(i);
+      return answer;
+    };
+    const own = { ...store, monotonic: store.monotonic, run: run as typeof store.run };
+    return new Series(own, "s", { retention: "1h", entropy });
+  });
+  const play = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      for (const one of processes) await one.recordMany(Float32Array.from({ length: 300 }, (_, k) => k % 97));
+      for (let step = 0; step < 20; step++) {
+        clock.nowMs += 50;
+        await vi.advanceTimersByTimeAsync(50);
+        // A chunk is sealed in turns of the event loop.
+        for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    return sealers.splice(0);
+  };
+  await play(20);
+  const [first = -1, ...others] = await play(20);
+  expect(others.length).toBeGreaterThan(5);
+  expect(new Set(others)).toEqual(new Set([first]));
+  await processes.splice(first, 1)[0]!.close();
+  await play(60);
+  const next = await play(20);
+  expect(next.length).toBeGreaterThan(5);
+  expect(new Set(next).size).toBe(1);
+  expect(next).not.toContain(first);
+  for (const one of processes) await one.close();
 });

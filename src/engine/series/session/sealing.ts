@@ -15,10 +15,16 @@ const MAX_LOOKBACK = 64;
 /** Closed chunks that wait in one process. Older ones stay as they are. */
 const MAX_WAITING = 1024;
 const MAX_SLICES_PER_TURN = 16;
+/**
+ * The share of the random time by which the process that sealed the last chunks is ahead of the others. It is done with a chunk
+ * after twice `sealAfterMs`, so the others begin later than that.
+ */
+const LEAD = 0.6;
 
 /**
  * Closes small chunks, which a process that only records leaves open, and seals closed ones in the background, oldest first. Every process that records or reads does so. Those that saw a chunk closed
- * wait for a random time, so one of them seals it, and the others find that it is sealed. A failure changes nothing: the chunk
+ * wait for a random time, so one of them seals it, and the others find that it is sealed. It waits less for the next chunk: it knows the
+ * names of the frames before it, which another process would have to read. A failure changes nothing: the chunk
  * stays as it is.
  */
 export class Sealing {
@@ -39,6 +45,8 @@ export class Sealing {
   #newest = -1;
   /** The first chunk that was not tried yet; undefined before the first look back. */
   #next: number | undefined;
+  /** The last time, this process sealed more chunks than it found sealed. */
+  #isAhead = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -100,9 +108,12 @@ export class Sealing {
 
   #wait(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
-    const afterMs = constants.sealAfterMs + (this.#entropy() / 2 ** 32) * constants.sealSpreadMs;
+    const share = this.#isAhead ? 0 : LEAD + ((1 - LEAD) * this.#entropy()) / 2 ** 32;
+    const afterMs = constants.sealAfterMs + share * constants.sealSpreadMs;
+    // A chunk that is closed meanwhile has its own wait, or this process would forestall the one that is ahead.
+    const newest = this.#newest;
     this.#timer = idleTimeout(() => {
-      this.#running = this.#sealAll(this.#newest).finally(() => {
+      this.#running = this.#sealAll(newest).finally(() => {
         this.#running = undefined;
         this.#timer = undefined;
         if (this.#next === undefined || this.#next <= this.#newest) this.#wait();
@@ -111,15 +122,21 @@ export class Sealing {
   }
 
   async #sealAll(newest: number): Promise<void> {
+    let lead = 0;
     try {
       this.#next ??= await this.#sealer.firstRaw(newest, MAX_LOOKBACK);
-      while (this.#next <= newest && !this.#isClosed) {
-        this.#next = Math.max(this.#next, this.#newest - MAX_WAITING);
+      // Undefined again if chunks of another past were seen meanwhile.
+      while (this.#next !== undefined && this.#next <= newest && !this.#isClosed) {
+        const number: number = Math.max(this.#next, this.#newest - MAX_WAITING);
+        this.#next = number;
         // The more chunks wait, the more is done in each turn.
-        this.#sealer.slicesPerTurn = Math.min(MAX_SLICES_PER_TURN, 1 + this.#newest - this.#next);
-        await this.#sealer.seal(this.#next);
-        this.#next++;
+        this.#sealer.slicesPerTurn = Math.min(MAX_SLICES_PER_TURN, 1 + this.#newest - number);
+        const outcome = await this.#sealer.seal(number);
+        if (outcome === "sealed") lead++;
+        if (outcome === "already sealed") lead--;
+        if (this.#next === number) this.#next++;
       }
+      this.#isAhead = lead > 0;
     } catch (error) {
       // Readers report a store that fails, and damaged chunks.
       if (error instanceof OrielError && error.transient) return;
