@@ -11,8 +11,10 @@ export interface IdleProxy {
   readonly accepted: number;
   /** Connections that were cut because they were silent. */
   readonly cuts: number;
-  /** Cuts all connections. New ones are accepted. */
-  cut(how: Cut): void;
+  /** How long the one that has been silent longest has been so. */
+  readonly silentMs: number;
+  /** Cuts all connections, or those that have subscribed to a channel. New ones are accepted. */
+  cut(how: Cut, which?: "listening"): void;
   /** Time passes. Connections that were silent for a minute are cut. */
   step(ms: number, how: Cut): void;
   close(): Promise<void>;
@@ -25,6 +27,7 @@ interface Link {
   server: Socket;
   silentMs: number;
   isDropped: boolean;
+  isListening: boolean;
 }
 
 /** A proxy before a server on loopback that cuts idle connections. Its time passes in steps. */
@@ -42,7 +45,13 @@ export async function startIdleProxy(serverPort: number): Promise<IdleProxy> {
   const isOpen = ({ isDropped }: Link) => !isDropped;
 
   const proxy = createServer((client) => {
-    const link: Link = { client, server: connect(serverPort, "127.0.0.1"), silentMs: 0, isDropped: false };
+    const link: Link = {
+      client,
+      server: connect(serverPort, "127.0.0.1"),
+      silentMs: 0,
+      isDropped: false,
+      isListening: false,
+    };
     links.add(link);
     accepted++;
     for (const [from, to] of [
@@ -53,6 +62,7 @@ export async function startIdleProxy(serverPort: number): Promise<IdleProxy> {
       from.on("data", (bytes) => {
         if (link.isDropped) return;
         link.silentMs = 0;
+        link.isListening ||= from === client && /\r\nsubscribe\r\n/i.test(String(bytes));
         if (to.writable) to.write(bytes);
       });
       from.on("error", () => {});
@@ -78,8 +88,11 @@ export async function startIdleProxy(serverPort: number): Promise<IdleProxy> {
     get cuts() {
       return cuts;
     },
-    cut(how) {
-      for (const link of [...links].filter(isOpen)) end(link, how);
+    get silentMs() {
+      return Math.max(...[...links].filter(isOpen).map(({ silentMs }) => silentMs));
+    },
+    cut(how, which) {
+      for (const link of [...links].filter(isOpen)) if (which === undefined || link.isListening) end(link, how);
     },
     step(ms, how) {
       for (const link of [...links].filter(isOpen)) {
