@@ -56,3 +56,24 @@ test.each(Object.entries(FAKED))("fakes of %s, before the import and during call
   }
   void under;
 });
+
+test("a client that was refused before the timers are faked leaves no rejection unhandled", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const { Lock, redisStore } = await import("../../src/entries/index.ts");
+  const store = redisStore(server.url.replace("redis://", "redis://nobody:wrong@"), { registry: false });
+  const lock = new Lock(store, "refused");
+  await expect(lock.tryLock()).rejects.toThrow("the server refused the user name or password");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const under = lock.tryLock().catch((error) => error);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  vi.useRealTimers();
+  const again = await lock.tryLock().catch((error) => error);
+  expect(again.message).toContain("the server refused the user name or password");
+  void under;
+  await store.close();
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
+});

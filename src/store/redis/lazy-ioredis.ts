@@ -54,6 +54,7 @@ export function lazyIoredis(
       return ready.catch((error) => {
         if (client === before) throw error;
       });
+    ready.catch(() => {}); // nobody waits for the client that is replaced
     endHeartbeat?.();
     open();
     before.close();
