@@ -324,3 +324,11 @@ test("without messages newcomers do not put off the next request of those before
   );
   expect(asked.length).toBeLessThan(10);
 });
+
+test("a waiter is refused as soon as its store is closed, not when it looks again", async () => {
+  await heldByAnother();
+  const wait = new Lock(server, "nightly").tryLock({ wait: "60s" }).catch((error) => error);
+  for (let turn = 0; turn < 20; turn++) await undefined;
+  await server.close();
+  expect(await wait).toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("the store is closed") });
+});

@@ -29,7 +29,8 @@ export class Channels {
     for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener(message);
   }
 
-  clear(): void {
-    this.#listeners.clear();
+  /** Calls each listener, because no message will come. */
+  callAll(): void {
+    for (const channel of this.names) this.call(channel);
   }
 }

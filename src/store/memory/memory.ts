@@ -131,7 +131,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     },
     async close() {
       closed = true;
-      channels.clear();
+      channels.callAll();
       entries.clear();
     },
   };

@@ -77,7 +77,7 @@ export class Subscriber {
 
   close(): void {
     this.#isClosed = true;
-    this.#channels.clear();
+    this.#channels.callAll();
     clearTimeout(this.#pause);
     clearInterval(this.#heartbeat);
     this.#connection?.disconnect();
@@ -151,7 +151,7 @@ export class Subscriber {
     this.#refusedUntilMs = performance.now() + REFUSED_MS;
     if (this.#pause) this.#connectLater();
     this.#onRefused?.(why);
-    for (const channel of this.#channels.names) this.#channels.call(channel);
+    this.#channels.callAll();
   }
 }
 
