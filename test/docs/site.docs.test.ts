@@ -9,7 +9,7 @@ import { oncePerFile } from "../harness/ends.ts";
 import { pages } from "./blocks.ts";
 import { buildSite, built, builtFiles, idsOf, linksOf, serveSite } from "./site.ts";
 
-beforeAll(buildSite, 300_000);
+beforeAll(buildSite, 1_200_000);
 
 const listed = listedPages.flatMap(({ items = [] }) => items.map(({ link = "" }) => link));
 const site = oncePerFile(async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { heldBytes } from "../harness/heap.ts";
 
@@ -7,6 +7,9 @@ const NAMES = 20_000;
 const MAX_BYTES = 5 * 2 ** 20;
 
 test("names that were used once are forgotten, also while callers wait for others all the time", async () => {
+  // A waiter would look again after some seconds, and find that the holds were cleared.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const store = memoryStore();
   const abort = new AbortController();
   const held = [];

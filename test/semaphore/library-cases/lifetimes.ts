@@ -133,7 +133,7 @@ const reusable =
 const reusableWithoutRefresh: Case = async (scene) => {
   const options = { ...UNRENEWED, acquireTimeout: 10 };
   const [one, two, three] = [1, 2, 3].map(() => scene.open(2, options));
-  await acquireAll([one!, two!]);
+  for (const each of [one!, two!]) await until("it has it", () => each.tryAcquire());
   await pause(SHORT.lockTimeout);
   await releaseAll([one!, two!]); // their leases are over
   await until("the third is refused while both have it again", async () => {
