@@ -22,10 +22,10 @@ const MAX_SLICES_PER_TURN = 16;
 const LEAD = 0.6;
 
 /**
- * Closes small chunks, which a process that only records leaves open, and seals closed ones in the background, oldest first. Every process that records or reads does so. Those that saw a chunk closed
- * wait for a random time, so one of them seals it, and the others find that it is sealed. It waits less for the next chunk: it knows the
- * names of the frames before it, which another process would have to read. A failure changes nothing: the chunk
- * stays as it is.
+ * Closes a chunk that nobody has appended to for some seconds, and seals closed ones in the background, oldest first. Every process
+ * that records or reads does so. Those that saw a chunk closed wait for a random time, so one of them seals it, and the others find
+ * that it is sealed. It waits less for the next chunk: it knows the names of the frames before it, which another process would have
+ * to read. A failure changes nothing: the chunk stays as it is.
  */
 export class Sealing {
   readonly #store: Store;
@@ -45,6 +45,8 @@ export class Sealing {
   #newest = -1;
   /** The first chunk that was not tried yet; undefined before the first look back. */
   #next: number | undefined;
+  /** How often the numbers began anew. */
+  #pasts = 0;
   /** The last time, this process sealed more chunks than it found sealed. */
   #isAhead = false;
   #running: Promise<void> | undefined;
@@ -76,7 +78,10 @@ export class Sealing {
   closed(number: number): void {
     if (number === this.#newest) return;
     // A number that is smaller or far ahead is of another journal, or of a past that a failover took back.
-    if (number < this.#newest || number > this.#newest + MAX_WAITING) this.#next = undefined;
+    if (number < this.#newest || number > this.#newest + MAX_WAITING) {
+      this.#next = undefined;
+      this.#pasts++;
+    }
     this.#newest = number;
     this.#wait();
   }
@@ -122,26 +127,26 @@ export class Sealing {
   }
 
   async #sealAll(newest: number): Promise<void> {
+    const past = this.#pasts;
+    let next = this.#next;
     let lead = 0;
     try {
-      this.#next ??= await this.#sealer.firstRaw(newest, MAX_LOOKBACK);
-      // Undefined again if chunks of another past were seen meanwhile.
-      while (this.#next !== undefined && this.#next <= newest && !this.#isClosed) {
-        const number: number = Math.max(this.#next, this.#newest - MAX_WAITING);
-        this.#next = number;
+      next ??= await this.#sealer.firstRaw(newest, MAX_LOOKBACK);
+      for (; next <= newest && past === this.#pasts && !this.#isClosed; next++) {
+        next = Math.max(next, this.#newest - MAX_WAITING);
         // The more chunks wait, the more is done in each turn.
-        this.#sealer.slicesPerTurn = Math.min(MAX_SLICES_PER_TURN, 1 + this.#newest - number);
-        const outcome = await this.#sealer.seal(number);
+        this.#sealer.slicesPerTurn = Math.min(MAX_SLICES_PER_TURN, 1 + this.#newest - next);
+        const outcome = await this.#sealer.seal(next);
         if (outcome === "sealed") lead++;
         if (outcome === "already sealed") lead--;
-        if (this.#next === number) this.#next++;
       }
       this.#isAhead = lead > 0;
     } catch (error) {
       // Readers report a store that fails, and damaged chunks.
-      if (error instanceof OrielError && error.transient) return;
+      const isTransient = error instanceof OrielError && error.transient;
       if (!(error instanceof OrielError)) warn(`a chunk of ${this.#key} is not sealed: ${(error as Error).message}`);
-      this.#next = (this.#next ?? newest) + 1;
+      if (!isTransient) next = (next ?? newest) + 1;
     }
+    if (past === this.#pasts) this.#next = next;
   }
 }
