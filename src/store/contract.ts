@@ -143,8 +143,8 @@ export interface Store {
   ): Promise<Output>;
   /**
    * Calls `listener` with each message on `channel`. It calls it without a message each time the subscription is
-   * established, since earlier messages may have been missed. A message may be lost or arrive twice: it is only a hint
-   * to look. Returns a function that ends the subscription. Absent or undefined if the server supports no subscriptions.
+   * established, since earlier messages may have been missed, and when the store is closed. A message may be lost or arrive
+   * twice: it is only a hint to look. Returns a function that ends the subscription. Absent or undefined if the server supports no subscriptions.
    */
   readonly subscribe?: ((channel: string, listener: (message?: string) => void) => () => void) | undefined;
   /** The server's host and port, or URL, without credentials, for messages. Absent if there is no server. */

@@ -32,6 +32,7 @@ export async function reportOf(url: string, ...options: string[]): Promise<Exami
   );
   const report: Report = { ...full, checks, verdict: worstOf(checks) };
   const isOnlySlow = report.verdict !== full.verdict;
+  if (isOnlySlow && status !== 1) throw new Error(`status ${status} for "${full.verdict}"`);
   return {
     status: isOnlySlow ? 0 : status,
     report,

@@ -4,6 +4,9 @@ import { RedlockMultiSemaphore } from "redis-semaphore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { MultiSemaphore, redisStore, Semaphore, type Store } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
+import { semaphoreKeyOf } from "../../src/holds/semaphore/permits-in-use.ts";
+import { look } from "../../src/holds/steps/steps.ts";
+import { holdingTimers } from "../harness/clock/held-timers.ts";
 import { quorumClients } from "../harness/servers/quorum-clients.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
@@ -144,10 +147,14 @@ test("an attempt that the majority refuses leaves no permit at a server that has
 test("callers that wait reject when their store is closed", async () => {
   const [first, closing] = [connect(), connect()];
   const held = await new Semaphore(first, "closed", { limit: 1 }).acquire();
-  const semaphore = new Semaphore(closing, "closed", { limit: 1 });
-  const waits = Promise.allSettled(Array.from({ length: 20 }, () => semaphore.acquire({ wait: "60s" })));
-  await pause(50);
-  await closing.close();
-  for (const each of await waits) expect(each).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
+  // The timers of a waiter that looks again, or whose wait ends, do not fire.
+  await holdingTimers(5000, async () => {
+    const semaphore = new Semaphore(closing, "closed", { limit: 1 });
+    const waits = Promise.allSettled(Array.from({ length: 20 }, () => semaphore.acquire({ wait: "60s" })));
+    const places = async () => (await first.run(look, semaphoreKeyOf(first, "closed"), undefined)).places.length;
+    await until("all wait", async () => (await places()) === 20);
+    await closing.close();
+    for (const each of await waits) expect(each).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
+  });
   expect(await held.release()).toBe(true);
 });

@@ -196,7 +196,7 @@ export function scriptStore(
     /** Refuses new calls, waits for calls under way (at most their deadline), then releases the client. */
     close() {
       closed ??= (async () => {
-        await undefined; // Waiters that hear of the end are refused.
+        await undefined; // `closed` is set before waiters hear of the end, so that they are refused.
         while (pendingCalls > 0 || underWay.size > 0) {
           await new Promise((resolve) => setTimeout(resolve, 0));
           await untilEnded(Promise.all(underWay));

@@ -131,8 +131,8 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     },
     async close() {
       closed = true;
-      channels.callAll();
       entries.clear();
+      channels.callAll();
     },
   };
 }

@@ -247,11 +247,11 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     async close() {
       refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
       becomesReady?.reject(refusedBy);
-      subscriber.close();
       for (const [event, listener] of listeners)
         if (event !== "error" || !owned) client.removeListener(event, listener);
       if (owned) client.disconnect();
       onClose();
+      subscriber.close();
     },
   };
 }

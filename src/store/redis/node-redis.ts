@@ -249,10 +249,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     async close() {
       refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
       becomesReady?.reject(refusedBy);
-      subscriber.close();
       for (const [event, listener] of listeners) client.removeListener(event, listener);
       for (const [node, { listener }] of connections) node.removeListener("ready", listener);
       for (const lose of [...unanswered]) lose(new Error(STORE_CLOSED));
+      subscriber.close();
     },
   };
 }

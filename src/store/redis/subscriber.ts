@@ -30,7 +30,8 @@ const MAX_SILENCE_MS = 1000;
  * The subscriptions of one store, on a separate connection that the first subscription opens. A listener is called for
  * each message. It is also called each time its subscription is established, since earlier messages may have been
  * missed. The connection keeps no process alive. It is reopened as long as there are listeners. After a refusal of
- * SUBSCRIBE it stays closed for a minute, and all listeners are called once, so that they begin to poll.
+ * SUBSCRIBE it stays closed for a minute, and all listeners are called once, so that they begin to poll. They are called a last
+ * time when the store is closed.
  */
 export class Subscriber {
   readonly #open: () => ListeningClient | undefined;
@@ -77,10 +78,10 @@ export class Subscriber {
 
   close(): void {
     this.#isClosed = true;
-    this.#channels.callAll();
     clearTimeout(this.#pause);
     clearInterval(this.#heartbeat);
     this.#connection?.disconnect();
+    this.#channels.callAll();
   }
 
   #connect(): void {
