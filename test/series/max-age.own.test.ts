@@ -182,7 +182,7 @@ describe("maxAge", () => {
 test("a cached series sends one request for a header, and none with maxAge", async () => {
   const server = await startRedis();
   const client = new Redis(server.url);
-  const store = redisStore(server.url);
+  const store = redisStore(server.url, { registry: false });
   const series = new Series(store, NAME);
   await series.recordMany(new Float32Array(10_000).fill(3));
   await series.stats();
