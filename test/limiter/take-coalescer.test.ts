@@ -56,7 +56,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
             expect(plain(found[i]!)).toEqual(plain(await single.take("id", { cost })));
         }
       }),
-      { numRuns: name === "memory" ? 200 : 40 },
+      { numRuns: name === "memory" ? 400 : 40 },
     );
   });
 

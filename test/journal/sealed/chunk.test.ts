@@ -93,8 +93,7 @@ describe("damage", () => {
     const bytes = whole();
     expect(read(bytes).values.length).toBeGreaterThan(1024);
     const random = randomFor("bytes");
-    // Each byte of the headers, and some of each part.
-    for (let at = 0; at < bytes.length; at += at < 512 ? 1 : 1 + Math.floor(5 * random())) {
+    for (let at = 0; at < bytes.length; at++) {
       // The number and the format are read before the checksum; they are compared with the chunk before.
       if (at >= 8 && at < 16) continue;
       const spoilt = bytes.slice();
@@ -105,15 +104,14 @@ describe("damage", () => {
       } catch (thrown) {
         error = thrown;
       }
-      expect(error, `byte ${at}`).toBeInstanceOf(OrielError);
-      expect((error as Error).message).toMatch(/^chunk 5 /);
+      const isNamed = error instanceof OrielError && error.message.startsWith("chunk 5 ");
+      if (!isNamed) expect.fail(`byte ${at}: ${error}`);
     }
   });
 
   test("of any length is noticed", () => {
     const bytes = whole();
-    const random = randomFor("lengths");
-    for (let length = 64; length < bytes.length; length += length < 512 ? 1 : 1 + Math.floor(5 * random()))
+    for (let length = 64; length < bytes.length; length++)
       expect(() => read(bytes.slice(0, length)), `${length} bytes`).toThrow(/^chunk 5 /);
     expect(() => read(new Uint8Array([...bytes, 0]))).toThrow(/^chunk 5 has parts at impossible places/);
   });
