@@ -1,7 +1,7 @@
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Series } from "../../src/entries/index.ts";
-import { slotOf } from "../../src/store/slot.ts";
+import { slotOf } from "../../src/store/keys.ts";
 import { type RedisCluster, startCluster } from "../harness/servers/redis-cluster.ts";
 import { until } from "../harness/until.ts";
 import { clusterClients } from "../store/contract/clients.ts";

@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
 import { Lock } from "../../src/entries/index.ts";
-import { slotOf } from "../../src/store/slot.ts";
+import { slotOf } from "../../src/store/keys.ts";
 import { reportOf } from "../doctor/report-of.ts";
 import { oncePerFile } from "../harness/ends.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";

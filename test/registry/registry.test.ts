@@ -13,12 +13,12 @@ import {
 } from "../../src/entries/index.ts";
 import { Semaphore } from "../../src/entries/structures/semaphore.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { thisProcess } from "../../src/store/registry/announcer.ts";
 import {
   type RegisteredProcess,
   type RegisteredStructure,
   readRegistry,
 } from "../../src/store/registry/read-registry.ts";
-import { thisProcess } from "../../src/store/registry/this-process.ts";
 import { until } from "../harness/until.ts";
 import { call, SCENES } from "./scenes.ts";
 

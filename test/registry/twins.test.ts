@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { announce } from "../../src/store/registry/steps/announce.ts";
-import { keysOf } from "../../src/store/registry/steps/keys.ts";
+import { announce, keysOf } from "../../src/store/registry/steps/announce.ts";
 import { list } from "../../src/store/registry/steps/list.ts";
 import { type Call, type OpenStore, onHttp, onMemory, onRedis, playAlike } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";

@@ -1,8 +1,8 @@
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
+import { slotOf } from "../../src/store/keys.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
-import { slotOf } from "../../src/store/slot.ts";
 import { type RedisCluster, startCluster } from "../harness/servers/redis-cluster.ts";
 import { clusterClients, type HandedIn } from "./contract/clients.ts";
 import { append, move } from "./ops/operations.ts";

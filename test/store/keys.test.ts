@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkPrefix, keyOf } from "../../src/store/keys.ts";
-import { slotOf } from "../../src/store/slot.ts";
+import { checkPrefix, keyOf, slotOf } from "../../src/store/keys.ts";
 
 const name = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 20 }),

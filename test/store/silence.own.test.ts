@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { connectIoredis, type RedisClass } from "../../src/store/redis/connect.ts";
+import { connectIoredis, type RedisClass } from "../../src/store/redis/lazy-ioredis.ts";
 import { atEnd } from "../harness/ends.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 

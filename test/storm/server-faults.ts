@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { slotOf } from "../../src/store/slot.ts";
+import { slotOf } from "../../src/store/keys.ts";
 import type { RedisCluster } from "../harness/servers/redis-cluster.ts";
 import type { RedisServer } from "../harness/servers/redis-server.ts";
 import { breakSaves, mendSaves } from "../harness/servers/saves.ts";

@@ -1,6 +1,6 @@
 import { ServerError } from "../../store/delivery/client.ts";
-import { FIRST_LINE_REFUSED } from "../../store/redis/loads.ts";
-import { slotOf } from "../../store/slot.ts";
+import { slotOf } from "../../store/keys.ts";
+import { FIRST_LINE_REFUSED } from "../../store/redis/scripting.ts";
 import { type Check, isMissing, list, patternOf, remedyOf, rulesOf, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 

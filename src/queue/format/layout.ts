@@ -1,6 +1,6 @@
 import { BAND_SIZE, DELIVERIES_SIZE, SEQ_DIGITS } from "../../generated/layouts/queue.ts";
 import type { Store } from "../../store/contract.ts";
-import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
+import { fnv1a, spreadKeys } from "../../store/keys.ts";
 
 const FORMAT = 3;
 /** Maximum messages of one step. */

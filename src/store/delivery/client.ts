@@ -1,6 +1,5 @@
 import type { Argument, Script } from "../contract.ts";
-import type { ClusterNodes } from "../health/cluster-nodes.ts";
-import type { ServerHealth } from "../health/server-health.ts";
+import type { ClusterNodes, ServerHealth } from "../health/server-health.ts";
 import { redacted } from "../secrets.ts";
 import type { Confirmation } from "./confirmation.ts";
 

@@ -1,19 +1,18 @@
 import { pause } from "../../base/async/timers.ts";
 import { within } from "../../base/async/within.ts";
-import { OrielError } from "../../base/errors.ts";
-import type { Argument, Operation, Script } from "../contract.ts";
+import { corruptError, OrielError } from "../../base/errors.ts";
+import { ownView } from "../../base/realm.ts";
+import type { Argument, Operation, Packing, Script, StepOfArguments } from "../contract.ts";
+import type { WithoutStore } from "../health/failures.ts";
 import type { Health } from "../health/health.ts";
-import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
 import { isFinal, isOutOfQuota, reasonOf, withLeaf } from "../health/reason.ts";
-import type { WithoutStore } from "../health/without-store.ts";
-import { OUT_OF_MEMORY } from "../refusal.ts";
-import { slotOf } from "../slot.ts";
-import type { Call } from "./call.ts";
-import { CallTime } from "./call-time.ts";
+import type { Outage } from "../health/server-health.ts";
+import { slotOf } from "../keys.ts";
+import { errorOfReply, OUT_OF_MEMORY } from "../refusal.ts";
+import { type Call, CallTime } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
-import { settle } from "./settle.ts";
 
 /** The server's answers if it does not have a step, or no longer has it, or not in the form with Upstash's flag. */
 const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)|flag.*: allow-key-locking/;
@@ -233,4 +232,72 @@ function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): v
     (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),
     cause,
   );
+}
+
+/**
+ * Settles each call of one script call by its own part of the reply. Never throws. `isSentOnce` says that nothing below
+ * the store (fetch, a proxy) can have sent the request again.
+ */
+function settle(calls: readonly Call[], replies: unknown[], isSentOnce: boolean): void {
+  const { operation } = calls[0]!;
+  if ("packing" in operation) settlePacked(calls, replies, operation.packing, isSentOnce);
+  else settleEach(calls, replies, operation, isSentOnce);
+}
+
+function settleEach(
+  calls: readonly Call[],
+  replies: unknown[],
+  operation: StepOfArguments<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i]!;
+    const reply = ownView(replies?.[i]);
+    if (reply instanceof Uint8Array) answer(call, replies, isSentOnce, () => operation.decode(reply));
+    else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
+    else call.reject(corrupt(call, "the script gave no reply for a key"));
+  }
+}
+
+function settlePacked(
+  calls: readonly Call[],
+  replies: unknown[],
+  packing: Packing<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
+  try {
+    packing.answersOf(
+      replies,
+      calls.length,
+      (i, read) => answer(calls[i]!, replies, isSentOnce, read),
+      (i, code, text) => refuse(calls[i]!, code, text),
+    );
+  } catch (error) {
+    for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
+  }
+}
+
+function answer(call: Call, run: object, isSentOnce: boolean, read: () => unknown): void {
+  try {
+    const output = read();
+    if (call.isOpen) call.ranIn?.(run);
+    if (isSentOnce && !call.mayBeApplied && call.isOpen) call.ranOnce?.();
+    call.resolve(output);
+  } catch (error) {
+    call.reject(unreadable(call, error));
+  }
+}
+
+/** Adds the key to an error of a decoder, which does not know the key. */
+function unreadable(call: Call, error: unknown): unknown {
+  if (!(error instanceof OrielError)) return corrupt(call, "the reply cannot be read", error);
+  return error.code === "CORRUPT" ? corrupt(call, OrielError.detailOf(error), error.cause) : error;
+}
+
+function refuse(call: Call, code: string, text: string): void {
+  call.reject(errorOfReply(call.keys, code, text, call.mayBeApplied));
+}
+
+function corrupt(call: Call, text: string, cause?: unknown): OrielError {
+  return corruptError(call.keys[0]!, text, { cause, applied: "unknown" });
 }

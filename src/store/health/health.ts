@@ -3,9 +3,8 @@ import { idleTimeout, pause } from "../../base/async/timers.ts";
 import { within } from "../../base/async/within.ts";
 import type { StoreEvents, StoreHealth } from "../contract.ts";
 import type { ScriptClient } from "../delivery/client.ts";
-import type { Outage } from "./outage.ts";
 import { probe } from "./probe.ts";
-import { CHECK_LOST_MS, ServerHealth } from "./server-health.ts";
+import { CHECK_LOST_MS, type Outage, ServerHealth } from "./server-health.ts";
 import { storeListeners } from "./store-events.ts";
 
 /** Longest wait for the answer to a written probe, before another one is written. */

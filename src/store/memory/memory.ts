@@ -3,9 +3,8 @@ import { argumentError, byteBound, corruptError, OrielError } from "../../base/e
 import { flag, fn, type Schema, settingsOf } from "../../base/options.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
-import { failureReports } from "../health/failures.ts";
+import { failureReports, WithoutStore } from "../health/failures.ts";
 import { storeListeners } from "../health/store-events.ts";
-import { WithoutStore } from "../health/without-store.ts";
 import { keyOf, PREFIX } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";

@@ -4,17 +4,21 @@ import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";
 import { NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
-import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
 import { isFinal } from "../health/reason.ts";
+import { ClusterNodes } from "../health/server-health.ts";
+import { slotOf } from "../keys.ts";
 import { withoutSecrets } from "../secrets.ts";
-import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
 import { type IoredisClient, outliveErrors } from "./ioredis-client.ts";
-import { Loads } from "./loads.ts";
-import { encodeCommand } from "./resp.ts";
-import { type CommandClass, commandClassOf, type ScriptCommand, scriptCommandOf } from "./script-command.ts";
-import { type Scripting, wholeScripts } from "./scripting.ts";
+import {
+  type CommandClass,
+  commandClassOf,
+  encodeCommand,
+  type ScriptCommand,
+  scriptCommandOf,
+} from "./script-command.ts";
+import { Loads, type Scripting, wholeScripts } from "./scripting.ts";
 import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const noError = () => {};

@@ -3,13 +3,12 @@ import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
 import { NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
-import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
 import { isFinal } from "../health/reason.ts";
+import { ClusterNodes } from "../health/server-health.ts";
+import { slotOf } from "../keys.ts";
 import { withoutSecrets } from "../secrets.ts";
-import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
-import { Loads } from "./loads.ts";
 import {
   executeOn,
   isNodeCluster,
@@ -17,9 +16,8 @@ import {
   type NodeRedisCluster,
   type SendOptions,
 } from "./node-redis-client.ts";
-import { nodeRedisListening } from "./node-redis-listening.ts";
-import { type Scripting, wholeScripts } from "./scripting.ts";
-import { anyOf, Subscriber } from "./subscriber.ts";
+import { Loads, type Scripting, wholeScripts } from "./scripting.ts";
+import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
 /** Errors of the server begin with a word in capitals. Errors of the client do not. */
 const OF_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
@@ -287,4 +285,51 @@ function writtenOnce<Answer>(
   const answer = send(command);
   isSent = true;
   return answer;
+}
+
+/** The used part of a node-redis client that only listens. */
+interface NodeRedisListener {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  ping(): Promise<unknown>;
+  unref(): void;
+  subscribe(channels: string[], listener: (message: string, channel: string) => void): Promise<unknown>;
+  unsubscribe(channels: string[]): Promise<unknown>;
+  on(event: string, listener: () => void): unknown;
+}
+
+/** A new connection with the client's options, for the subscriber. It does not reconnect by itself. */
+function nodeRedisListening(client: NodeRedisClient): ListeningClient {
+  const { socket } = (client.options ?? {}) as { socket?: object };
+  const connection = client.duplicate({
+    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined },
+  }) as NodeRedisListener;
+  const listeners = new Map<string, (channel?: string, message?: string) => void>();
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    if (connection.isOpen) connection.destroy();
+    listeners.get("close")?.();
+    listeners.get("end")?.();
+  };
+  // A connection without a reconnect strategy may emit only "error" when its socket closes.
+  connection.on("error", end);
+  connection.on("end", end);
+  connection.on("ready", () => listeners.get("ready")?.());
+  connection.unref();
+  connection.connect().catch(end);
+  const onMessage = (message: string, channel: string) => listeners.get("message")?.(channel, message);
+  return {
+    get status() {
+      return connection.isReady ? "ready" : "connecting";
+    },
+    subscribe: (...channels) => connection.subscribe(channels, onMessage),
+    unsubscribe: (...channels) => connection.unsubscribe(channels),
+    ping: () => connection.ping(),
+    disconnect: end,
+    on: (event, listener) => listeners.set(event, listener),
+  };
 }

@@ -1,9 +1,8 @@
 import { CONFLICT_MS } from "../../generated/layouts/registry.ts";
 import type { Store } from "../contract.ts";
 import type { Settings, StructureKind } from "./live.ts";
-import { readRecord, type StructureRecord, timeOfProcess } from "./steps/entries.ts";
-import { basesOf, keysOf } from "./steps/keys.ts";
-import { list } from "./steps/list.ts";
+import { basesOf, keysOf } from "./steps/announce.ts";
+import { list, readRecord, type StructureRecord, timeOfProcess } from "./steps/list.ts";
 
 /** A structure that a process has announced within 7 days. */
 export interface RegisteredStructure {

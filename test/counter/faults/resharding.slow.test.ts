@@ -1,7 +1,7 @@
 import { Cluster } from "ioredis";
 import { expect, test } from "vitest";
 import { shardKeys } from "../../../src/counters/counter/format/layout.ts";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { until } from "../../harness/until.ts";

@@ -2,7 +2,7 @@ import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { Counters } from "../../../src/counters/counter/counters.ts";
 import { shardKeys } from "../../../src/counters/counter/format/layout.ts";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { DIMENSIONS, Load } from "../../counter/faults/load.ts";
 import { open, SHARDS } from "../../counter/faults/stage.ts";
 import { atEnd } from "../../harness/ends.ts";

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { encodeCommand } from "../../../src/store/redis/resp.ts";
+import { encodeCommand } from "../../../src/store/redis/script-command.ts";
 import { Frames } from "./resp-frames.ts";
 
 /** A reply as the server gave it: what is a status and what is a bulk string stay apart. */

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { until } from "../until.ts";
 import { freePort, type RedisServer, startRedis, withFreePorts } from "./redis-server.ts";
 

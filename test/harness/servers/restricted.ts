@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
-import { encodeCommand } from "../../../src/store/redis/resp.ts";
+import { encodeCommand } from "../../../src/store/redis/script-command.ts";
 import { commandName, commandWords, Frames } from "../network/resp-frames.ts";
 import { type Restriction, refusalOf, scriptUnder } from "./restrictions.ts";
 

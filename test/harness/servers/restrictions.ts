@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 
 /** The refusals of a server, as its maker publishes them. */
 export interface Restriction {

@@ -5,7 +5,7 @@ import { composeFunction, luaFolder } from "../../../scripts/lua/compose-script.
 import { read } from "../../../src/engine/journal/steps/read.ts";
 import { rotate } from "../../../src/engine/journal/steps/rotate.ts";
 import { redisStore, Series } from "../../../src/entries/index.ts";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startReplicated } from "../../harness/servers/replicas.ts";

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
 import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
 import type { Store } from "../../../src/store/contract.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
-import { slotOf } from "../../../src/store/slot.ts";
 import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";
 import { until } from "../../harness/until.ts";
 

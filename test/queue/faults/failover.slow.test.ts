@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { DelayQueue, redisStore } from "../../../src/entries/index.ts";
-import { slotOf } from "../../../src/store/slot.ts";
+import { slotOf } from "../../../src/store/keys.ts";
 import { startProxy } from "../../harness/network/proxy.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startReplicated } from "../../harness/servers/replicas.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Outage } from "../../../src/store/health/outage.ts";
+import { Outage } from "../../../src/store/health/server-health.ts";
 
 const DEADLINE_MS = 300;
 const LONGEST_PAUSE_MS = 1000;

@@ -1,5 +1,5 @@
 import type { Store } from "../../../store/contract.ts";
-import { fnv1a, spreadKeys } from "../../../store/spread-keys.ts";
+import { fnv1a, spreadKeys } from "../../../store/keys.ts";
 import type { BucketName } from "../buckets.ts";
 import { escapeValue, readValues } from "./field.ts";
 

@@ -1,9 +1,8 @@
 import { MAX_LISTED, MAX_REMOVED, PROCESS_LIFE_MS, STRUCTURE_LIFE_MS } from "../../../generated/layouts/registry.ts";
 import type { Keyspace } from "../../contract.ts";
 import { textBytes } from "../../memory/heap-bytes.ts";
-import type { AnnounceInput, AnnounceReply } from "./announce.ts";
-import { type Entries, entriesIn, readRecord, timeOfProcess, writeRecord } from "./entries.ts";
-import { keysOf } from "./keys.ts";
+import { type AnnounceInput, type AnnounceReply, keysOf } from "./announce.ts";
+import { type Entries, entriesIn, readRecord, timeOfProcess, writeRecord } from "./list.ts";
 
 /** The local form of `announce`. lua/registry/announce.lua states the rules. */
 export function announceLocally(keys: Keyspace, base: string, input: AnnounceInput, nowMs: number): AnnounceReply {

@@ -1,8 +1,7 @@
 import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../../base/copies.ts";
 import { OrielError } from "../../../base/errors.ts";
 import { announceScript } from "../../../generated/scripts/registry.ts";
-import type { Operation } from "../../contract.ts";
-import { keysOf } from "./keys.ts";
+import type { Operation, Store } from "../../contract.ts";
 
 export interface AnnounceInput {
   process: string;
@@ -64,4 +63,18 @@ export const announce: Operation<AnnounceInput, AnnounceReply> = {
     return { nowMs: Number(now), others };
   },
   local: (keys, base, input, nowMs) => localForm.announce(keys, base, input, nowMs),
+};
+
+/** Keys after the base: the structures, when each was announced, the processes, and when each was seen. */
+export function keysOf(base: string): string[] {
+  return ["structures", "structures:times", "processes", "processes:times"].map((part) => `${base}:${part}`);
+}
+
+/**
+ * The bases of the registry's keys. Locks have a table of their own: programs make many, with a name for each user or
+ * order, and these must not displace the other structures.
+ */
+export const basesOf = (store: Pick<Store, "keyOf">): [structures: string, locks: string] => {
+  const base = store.keyOf("registry");
+  return [base, `${base}:locks`];
 };
