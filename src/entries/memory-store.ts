@@ -1,6 +1,6 @@
 import { atSite } from "../base/site.ts";
+import { provideLocalForm } from "../limits/limiter/steps/decide.ts";
 import { decideLocally } from "../limits/limiter/steps/decide-locally.ts";
-import { provideLocalForm } from "../limits/limiter/steps/request.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
 import { provideLocalForm as provideAnnounce } from "../store/registry/steps/announce.ts";
 import { announceLocally } from "../store/registry/steps/announce-locally.ts";

@@ -1,9 +1,11 @@
 import { idleTimeout } from "../base/async/timers.ts";
 import { OrielError } from "../base/errors.ts";
 import type { Site } from "../base/site.ts";
-import type { Duration } from "../base/time.ts";
-import { type HoldSource, provenUntil } from "./hold-source.ts";
+import type { Clock, Duration } from "../base/time.ts";
+import { giveBack } from "./give-backs.ts";
 import { leaseMsOf } from "./lock-options.ts";
+import { renew } from "./steps/steps.ts";
+import { type Grant, leaveHold, provenUntil } from "./waiters.ts";
 
 /** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
 const RENEWALS_PER_LEASE = 3;
@@ -200,5 +202,58 @@ export class HeldLock<Fence extends number | null = number> {
     if (!this.#isWatched) return;
     this.#renewAtMs = (parts === RENEWALS_PER_LEASE ? startMs : this.#now()) + leaseMs / parts;
     this.#arm();
+  }
+}
+
+/** The parts of a hold that differ between locks: its extension, its release, and the clock that proves it. */
+export interface HoldSource<Fence extends number | null = number> {
+  readonly fence: Fence;
+  readonly leaseMs: number;
+  /** When its first lease ends, by the lease clock. */
+  readonly provenUntilMs: number;
+  readonly leaseClock: Clock;
+  /** Names the hold in messages. */
+  readonly what: string;
+  /** Resolves with false if the hold no longer exists. */
+  extend(leaseMs: number): Promise<boolean>;
+  /** Resolves with true if this call has ended the hold. */
+  release(): Promise<boolean>;
+}
+
+/** A hold that one store keeps. `fence` is its number, or null if several hold the name at once. */
+export class StoreHold<Fence extends number | null = number> implements HoldSource<Fence> {
+  readonly fence: Fence;
+  readonly leaseMs: number;
+  readonly provenUntilMs: number;
+  readonly leaseClock: Clock;
+  readonly what: string;
+  readonly #grant: Grant;
+  #longestLeaseMs: number;
+
+  constructor(grant: Grant, fence: Fence, what: string) {
+    this.fence = fence;
+    this.leaseMs = grant.leaseMs;
+    this.provenUntilMs = grant.provenUntilMs;
+    this.leaseClock = grant.store.leaseClock;
+    this.what = what;
+    this.#grant = grant;
+    this.#longestLeaseMs = grant.leaseMs;
+  }
+
+  extend(leaseMs: number): Promise<boolean> {
+    const { store, key, token, replicas } = this.#grant;
+    this.#longestLeaseMs = Math.max(this.#longestLeaseMs, leaseMs);
+    return store.run(renew, key, { token, leaseMs }, replicas > 0 ? { replicas } : undefined);
+  }
+
+  /** If the store fails, the release is sent again in the background. */
+  async release(): Promise<boolean> {
+    try {
+      return await leaveHold(this.#grant);
+    } catch (error) {
+      const untilMs = this.leaseClock() + this.#longestLeaseMs;
+      giveBack(this.#grant.store, { untilMs, release: () => leaveHold(this.#grant) });
+      throw error;
+    }
   }
 }

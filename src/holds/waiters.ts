@@ -7,7 +7,6 @@ import { randomU32 } from "../base/random.ts";
 import { PROCESS_LENGTH, TOKEN_LENGTH, TRIAL_MS } from "../generated/layouts/hold.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { giveBack } from "./give-backs.ts";
-import { provenUntil } from "./hold-source.ts";
 import type { Answer, Ticket } from "./steps/state.ts";
 import { leave, take } from "./steps/steps.ts";
 
@@ -468,4 +467,13 @@ function tokenOf(process: string, number: number): string {
 /** The token of a hold that no caller of this process waits for. */
 export function newToken(): string {
   return tokenOf(newProcess(), 0);
+}
+
+/** Margins for the drift of two monotonic clocks and for rounding to whole ms. */
+const DRIFT = 0.01;
+const ROUNDING_MS = 2;
+
+/** A lease begins after its request was sent. Counted from the sending it is never overestimated. */
+export function provenUntil(sentAtMs: number, leaseMs: number): number {
+  return sentAtMs + leaseMs * (1 - DRIFT) - ROUNDING_MS;
 }

@@ -1,5 +1,5 @@
 import { Lock, MultiSemaphore, ReadWriteLock, Semaphore } from "../../src/entries/index.ts";
-import { permitsInUse } from "../../src/holds/semaphore/permits-in-use.ts";
+import { permitsInUse } from "../../src/holds/semaphore/permit-calls.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../src/entries/memory-store.ts";
-import { FairWaiters } from "../../src/limits/limiter/client/fair-waiters.ts";
+import { FairWaiters } from "../../src/limits/limiter/client/turns.ts";
 import type { Decision } from "../../src/limits/limiter/decision.ts";
 import { Limiter } from "../../src/limits/limiter/limiter.ts";
 import { concurrency, slidingWindow } from "../../src/limits/limiter/policies.ts";

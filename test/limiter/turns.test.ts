@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { concurrency, Limiter, slidingWindow } from "../../src/entries/index.ts";
 import { look, take } from "../../src/holds/steps/steps.ts";
 import { takeHold } from "../../src/holds/waiters.ts";
-import { keyPrefixOf, turnKeyOf } from "../../src/limits/limiter/keys.ts";
+import { keyPrefixOf, turnKeyOf } from "../../src/limits/limiter/steps/decide.ts";
 import { until } from "../harness/until.ts";
 import { onMemory, onRedis } from "../lock/contract/stores.ts";
 

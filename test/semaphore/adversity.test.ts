@@ -4,7 +4,7 @@ import { RedlockMultiSemaphore } from "redis-semaphore";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { MultiSemaphore, redisStore, Semaphore, type Store } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
-import { semaphoreKeyOf } from "../../src/holds/semaphore/permits-in-use.ts";
+import { semaphoreKeyOf } from "../../src/holds/semaphore/permit-calls.ts";
 import { look } from "../../src/holds/steps/steps.ts";
 import { holdingTimers } from "../harness/clock/held-timers.ts";
 import { quorumClients } from "../harness/servers/quorum-clients.ts";

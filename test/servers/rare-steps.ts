@@ -4,7 +4,7 @@ import { readOutlines } from "../../src/engine/journal/sealed/steps/read-outline
 import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";
 import { SEALED, seal } from "../../src/engine/journal/sealed/steps/seal.ts";
 import { DelayQueue, Lock, MultiSemaphore, ReadWriteLock, Series } from "../../src/entries/index.ts";
-import { permitsInUse } from "../../src/holds/semaphore/permits-in-use.ts";
+import { permitsInUse } from "../../src/holds/semaphore/permit-calls.ts";
 import { actions } from "../../src/operate/history/steps/actions.ts";
 import { denied } from "../../src/operate/history/steps/denied.ts";
 import { lines } from "../../src/operate/history/steps/lines.ts";

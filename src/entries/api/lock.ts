@@ -7,7 +7,6 @@ export type { HeldLocks, LockSet } from "../../holds/lock/lock-set.ts";
 export type { LockState } from "../../holds/lock/lock-state.ts";
 export { type LockSide, ReadWriteLock } from "../../holds/lock/read-write-lock.ts";
 export type { ForceReleaseOptions, LockOptions, TryLockOptions } from "../../holds/lock-options.ts";
-export { MultiSemaphore } from "../../holds/semaphore/multi-semaphore.ts";
 export type { Permit, PermitOptions, SemaphoreOptions, TryPermitOptions } from "../../holds/semaphore/permit-calls.ts";
-export { Semaphore } from "../../holds/semaphore/semaphore.ts";
+export { MultiSemaphore, Semaphore } from "../../holds/semaphore/semaphore.ts";
 export * from "./stores.ts";

@@ -4,7 +4,7 @@ import { settingsOf } from "../../base/options.ts";
 import { atSite, type Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
-import { HeldLock } from "../held.ts";
+import { HeldLock, StoreHold } from "../held.ts";
 import { type HoldRequest, LockCalls } from "../lock-calls.ts";
 import {
   FORCE_RELEASE,
@@ -14,7 +14,6 @@ import {
   type TryLockOptions,
   WATCHDOG,
 } from "../lock-options.ts";
-import { StoreHold } from "../store-hold.ts";
 import { leaveHold, takeHold } from "../waiters.ts";
 import { LockSet } from "./lock-set.ts";
 import { type LockState, lockKeyOf, readState } from "./lock-state.ts";

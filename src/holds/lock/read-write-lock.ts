@@ -2,10 +2,9 @@ import { settingsOf } from "../../base/options.ts";
 import { siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
-import { HeldLock } from "../held.ts";
+import { HeldLock, StoreHold } from "../held.ts";
 import { type HoldRequest, LockCalls } from "../lock-calls.ts";
 import { LOCK, type LockOptions, type TryLockOptions } from "../lock-options.ts";
-import { StoreHold } from "../store-hold.ts";
 import { takeHold } from "../waiters.ts";
 import { readWriteKeyOf } from "./lock-state.ts";
 

@@ -9,10 +9,9 @@ import { warn } from "../../base/warn.ts";
 import { defaults } from "../../store/delivery/script-store.ts";
 import { reasonOf } from "../../store/health/reason.ts";
 import { keyOf } from "../../store/keys.ts";
-import { HeldLock } from "../held.ts";
-import { type HoldSource, provenUntil } from "../hold-source.ts";
+import { HeldLock, type HoldSource } from "../held.ts";
 import type { HoldRequest } from "../lock-calls.ts";
-import { newToken } from "../waiters.ts";
+import { newToken, provenUntil } from "../waiters.ts";
 
 /** A client that redis-semaphore takes: of ioredis, for one server. */
 export type QuorumClient = ConstructorParameters<typeof RedlockMutex>[0][number];

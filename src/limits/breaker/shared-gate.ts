@@ -1,13 +1,13 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
+import type { OrielError } from "../../base/errors.ts";
 import { COMMAND, VERDICT } from "../../generated/layouts/breaker.ts";
 import type { Store } from "../../store/contract.ts";
 import { flush } from "./flush.ts";
 import type { Command, FlushReply, FlushRequest } from "./flush-format.ts";
 import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
 import { LocalGate, type LocalGateOptions } from "./local-gate.ts";
-import { PendingReport } from "./pending-report.ts";
-import { trips, type Verdict } from "./rule.ts";
-import { type WaitingBatch, WaitingCalls } from "./waiting-calls.ts";
+import { type Rule, tickOf, trips, type Verdict } from "./rule.ts";
+import { SlidingTally } from "./tally.ts";
 
 export interface SharedGateOptions extends LocalGateOptions {
   store: Store;
@@ -197,4 +197,171 @@ export class SharedGate implements Gate {
     const unused = waiting.grant(permits, () => openError(this.#askAtMs - monotonic(), site));
     for (const permit of unused) this.#pending.settle(permit, VERDICT.ignored);
   }
+}
+
+interface Waiter {
+  resolve(permit: Permit): void;
+  reject(reason: unknown): void;
+  isOpen: boolean;
+}
+
+/** Calls that wait until the store's answer says whether they may pass. */
+class WaitingCalls {
+  #waiting: Waiter[] = [];
+
+  get count(): number {
+    return this.#waiting.length;
+  }
+
+  /** Rejects with the signal's reason as soon as it aborts. */
+  add(signal: AbortSignal | undefined): Promise<Permit> {
+    return new Promise((resolve, reject) => {
+      const onAbort = () => waiter.reject(signal!.reason);
+      const settled =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          if (!waiter.isOpen) return;
+          waiter.isOpen = false;
+          this.#waiting = this.#waiting.filter((each) => each !== waiter);
+          signal?.removeEventListener("abort", onAbort);
+          settle(value);
+        };
+      const waiter: Waiter = { isOpen: true, resolve: settled(resolve), reject: settled(reject) };
+      this.#waiting.push(waiter);
+      signal?.addEventListener("abort", onAbort);
+    });
+  }
+
+  /** Takes all waiting calls out. Later calls are not among them. */
+  takeAll(): WaitingBatch {
+    const batch = new WaitingBatch(this.#waiting);
+    this.#waiting = [];
+    return batch;
+  }
+}
+
+/** Calls that wait for the same answer. */
+export class WaitingBatch {
+  readonly #waiters: readonly Waiter[];
+
+  constructor(waiters: readonly Waiter[]) {
+    this.#waiters = waiters;
+  }
+
+  get count(): number {
+    return this.#waiters.length;
+  }
+
+  /** Admits or rejects each call as `enter` returns or throws. */
+  enterEach(enter: () => Permit): void {
+    for (const waiter of this.#open)
+      try {
+        waiter.resolve(enter());
+      } catch (error) {
+        waiter.reject(error);
+      }
+  }
+
+  /** Admits one call per permit and rejects the rest. Returns the unused permits: some calls may have been aborted. */
+  grant(permits: readonly Permit[], openError: () => OrielError): readonly Permit[] {
+    const waiters = this.#open;
+    for (const [i, waiter] of waiters.entries()) {
+      const permit = permits[i];
+      if (permit === undefined) waiter.reject(openError());
+      else waiter.resolve(permit);
+    }
+    return permits.slice(waiters.length);
+  }
+
+  get #open(): Waiter[] {
+    return this.#waiters.filter(({ isOpen }) => isOpen);
+  }
+}
+
+/** Records of one batch. More wait for the next batch. */
+const MAX_RECORDS = 1024;
+/** Ended probes that wait for the store. Beyond it, the oldest ones end with their leases instead. */
+const MAX_SETTLED = 256;
+
+/**
+ * The calls and probe results of one process that the store does not have yet. A batch keeps its records and its number
+ * until the store has confirmed it. Its ages are computed anew each time it is sent.
+ */
+export class PendingReport {
+  #id: string | undefined;
+  readonly #rule: Rule;
+  readonly #tally = new SlidingTally();
+  #batch: Float64Array = new Float64Array();
+  #sequence = 0;
+  #settled: { number: Permit; verdict: Verdict }[] = [];
+  #firstPermit = 1;
+
+  constructor(rule: Rule) {
+    this.#rule = rule;
+  }
+
+  /** The process: 60 random bits, in ASCII. Drawn at the first use, because Workers draw nothing while a module loads. */
+  get id(): string {
+    this.#id ??= crypto.randomUUID().replaceAll("-", "").slice(-16);
+    return this.#id;
+  }
+
+  /** Calls that are in no batch yet. */
+  get unbatched(): SlidingTally {
+    return this.#tally;
+  }
+
+  /** Whether the next report should follow at once. */
+  get isUrgent(): boolean {
+    return this.#settled.length > 0 || this.#tally.count > MAX_RECORDS;
+  }
+
+  get isEmpty(): boolean {
+    return this.#settled.length === 0 && this.#tally.count === 0 && this.#batch.length === 0;
+  }
+
+  count(atMs: number, calls: number, failures: number, slow: number): void {
+    this.#tally.add(tickOf(this.#rule, atMs), calls, failures, slow);
+  }
+
+  settle(permit: Permit, verdict: Verdict): void {
+    if (this.#settled.length >= MAX_SETTLED) this.#settled.shift();
+    this.#settled.push({ number: permit, verdict });
+  }
+
+  /** The request to send now, which asks for `wanted` probes. */
+  begin(wanted: number, nowMs: number): FlushRequest {
+    if (this.#batch.length === 0) {
+      this.#tally.dropThrough(nowMs - this.#rule.spanMs - this.#rule.tickMs);
+      this.#batch = this.#tally.cut(MAX_RECORDS);
+      if (this.#batch.length > 0) this.#sequence++;
+    }
+    const batch = Array.from(this.#batch, (value, i) => (i % 4 === 0 ? ageMsOf(value, nowMs) : value));
+    const first = this.#firstPermit;
+    this.#firstPermit = (first + wanted) % 2 ** 31 || 1;
+    const sequence = batch.length > 0 ? this.#sequence : 0;
+    return { rule: this.#rule, id: this.id, sequence, batch, settled: [...this.#settled], wanted, first };
+  }
+
+  /** The store has this request. */
+  commit({ sequence, settled }: FlushRequest): void {
+    // In Workers the answer to a later request may have come first.
+    if (sequence === this.#sequence) this.#batch = new Float64Array();
+    this.#settled = this.#settled.filter(({ number }) => !settled.some((each) => each.number === number));
+  }
+
+  /** The request failed, but the store may have it. Its probes are given back; the rest is sent again. */
+  retry({ first, wanted }: FlushRequest): void {
+    for (let i = 0; i < wanted; i++) this.settle(first + i, VERDICT.ignored);
+  }
+
+  /** Drops the calls of a window that is over. */
+  clearCalls(): void {
+    this.#tally.clear();
+  }
+}
+
+/** If the clock stepped back, the age is 0. */
+function ageMsOf(atMs: number, nowMs: number): number {
+  return Math.min(2 ** 32 - 1, Math.max(0, nowMs - atMs));
 }

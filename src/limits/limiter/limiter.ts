@@ -7,14 +7,11 @@ import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
 import { tap } from "../../store/registry/live.ts";
 import { register } from "../../store/registry/register.ts";
-import { DecisionClient } from "./client/decision-client.ts";
-import { FairWaiters } from "./client/fair-waiters.ts";
-import { Fallback } from "./client/fallback.ts";
+import { DecisionClient, Fallback, TakeCoalescer } from "./client/decision-client.ts";
 import { Leases } from "./client/leases.ts";
 import { isStoreFailure, passes, withApplied } from "./client/store-failure.ts";
-import { TakeCoalescer } from "./client/take-coalescer.ts";
+import { FairWaiters } from "./client/turns.ts";
 import type { Decision } from "./decision.ts";
-import { keyPrefixOf, turnKeyOf } from "./keys.ts";
 import {
   type AcquireOptions,
   atLeastOf,
@@ -32,6 +29,7 @@ import {
 } from "./options.ts";
 import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { keyPrefixOf, turnKeyOf } from "./steps/decide.ts";
 import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 

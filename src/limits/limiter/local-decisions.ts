@@ -5,8 +5,8 @@ import { storeInMemory } from "../../store/memory/memory.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
+import { provideLocalForm } from "./steps/decide.ts";
 import { decideLocally } from "./steps/decide-locally.ts";
-import { provideLocalForm } from "./steps/request.ts";
 import { localPermit } from "./token.ts";
 
 const MAX_BYTES = 64 * 2 ** 20;

@@ -1,4 +1,4 @@
-import { permitsInUse } from "../../holds/semaphore/permits-in-use.ts";
+import { permitsInUse } from "../../holds/semaphore/permit-calls.ts";
 import type { SemaphorePart } from "../dashboard/parts.ts";
 import type { Kind } from "./kind.ts";
 

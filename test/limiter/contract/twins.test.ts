@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KIND, MODE } from "../../../src/generated/layouts/limiter.ts";
-import { decideFor } from "../../../src/limits/limiter/steps/decide.ts";
-import type { DecideRequest } from "../../../src/limits/limiter/steps/request.ts";
+import { type DecideRequest, decideFor } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Rule } from "../../../src/limits/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { runs } from "../../harness/runs.ts";

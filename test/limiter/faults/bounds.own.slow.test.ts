@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { fixedWindow, gcra, Limiter, memoryStore, type Policy } from "../../../src/entries/index.ts";
 import { ExpiringCache, MAX_CACHE_BYTES } from "../../../src/limits/limiter/client/expiring-cache.ts";
-import type { DecideRequest } from "../../../src/limits/limiter/steps/request.ts";
+import type { DecideRequest } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { Random } from "../../simulator/world/random.ts";
 

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { expect } from "vitest";
 import { lockKeyOf } from "../../../src/holds/lock/lock-state.ts";
-import { semaphoreKeyOf } from "../../../src/holds/semaphore/permits-in-use.ts";
+import { semaphoreKeyOf } from "../../../src/holds/semaphore/permit-calls.ts";
 import { type Looked, look, take } from "../../../src/holds/steps/steps.ts";
 import { newToken } from "../../../src/holds/waiters.ts";
 import type { Store } from "../../../src/store/contract.ts";

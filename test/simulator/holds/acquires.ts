@@ -1,5 +1,5 @@
 import type { OrielError } from "../../../src/base/errors.ts";
-import { keyPrefixOf, turnKeyOf } from "../../../src/limits/limiter/keys.ts";
+import { keyPrefixOf, turnKeyOf } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Random } from "../world/random.ts";
 import { Call } from "./actors.ts";
 import type { Actor, Stage } from "./stage.ts";

@@ -2,7 +2,7 @@ import type { OrielError } from "../../../src/base/errors.ts";
 import { Lock } from "../../../src/holds/lock/lock.ts";
 import { lockKeyOf, readWriteKeyOf } from "../../../src/holds/lock/lock-state.ts";
 import type { TryLockOptions } from "../../../src/holds/lock-options.ts";
-import { semaphoreKeyOf } from "../../../src/holds/semaphore/permits-in-use.ts";
+import { semaphoreKeyOf } from "../../../src/holds/semaphore/permit-calls.ts";
 import type { Random } from "../world/random.ts";
 import { acquireOnce } from "./acquires.ts";
 import type { Claim } from "./books.ts";

@@ -1,6 +1,6 @@
 import { KIND, MODE } from "../../../src/generated/layouts/limiter.ts";
 import { type LentPermit, tokenOf } from "../../../src/limits/limiter/steps/concurrency.ts";
-import type { DecideReply, DecideRequest } from "../../../src/limits/limiter/steps/request.ts";
+import type { DecideReply, DecideRequest } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Rule } from "../../../src/limits/limiter/steps/rule.ts";
 import type { Step } from "../world/server.ts";
 import type { Actor, Stage } from "./stage.ts";

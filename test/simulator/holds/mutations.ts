@@ -2,7 +2,7 @@ import { TRIAL_MS } from "../../../src/generated/layouts/hold.ts";
 import { MODE } from "../../../src/generated/layouts/limiter.ts";
 import type { State, StoredHold, Ticket } from "../../../src/holds/steps/state.ts";
 import type { LentPermit } from "../../../src/limits/limiter/steps/concurrency.ts";
-import type { DecideReply, DecideRequest } from "../../../src/limits/limiter/steps/request.ts";
+import type { DecideReply, DecideRequest } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Keyspace, RunOptions } from "../../../src/store/contract.ts";
 import { CALM } from "../world/network.ts";
 import type { Plan } from "./plan.ts";

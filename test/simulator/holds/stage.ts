@@ -1,8 +1,8 @@
 import { concurrency, gcra, Limiter, Lock, ReadWriteLock } from "../../../src/entries/index.ts";
 import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { State } from "../../../src/holds/steps/state.ts";
+import { provideLocalForm } from "../../../src/limits/limiter/steps/decide.ts";
 import { decideLocally } from "../../../src/limits/limiter/steps/decide-locally.ts";
-import { provideLocalForm } from "../../../src/limits/limiter/steps/request.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import { Network } from "../world/network.ts";
 import { SimProcess } from "../world/process.ts";

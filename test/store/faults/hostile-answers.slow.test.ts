@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { fixedWindow, httpStore, Limiter, localDecisions, OrielError } from "../../../src/entries/index.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
-import { Fallback } from "../../../src/limits/limiter/client/fallback.ts";
+import { Fallback } from "../../../src/limits/limiter/client/decision-client.ts";
 import { textWithin } from "../../../src/store/http/http-request.ts";
 import { Entries } from "../../../src/store/memory/entries.ts";
 import { storeFull } from "../../../src/store/memory/full.ts";

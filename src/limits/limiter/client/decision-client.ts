@@ -1,10 +1,27 @@
+import { Coalescer } from "../../../base/async/coalescer.ts";
+import { type Deferred, deferred } from "../../../base/async/deferred.ts";
+import type { Clock } from "../../../base/time.ts";
 import { MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../../store/contract.ts";
-import { policySuffixes, REQUESTS_SUFFIX, RESERVATIONS_SUFFIX, requestSuffix } from "../keys.ts";
-import type { Policy } from "../policies.ts";
-import { decideFor } from "../steps/decide.ts";
-import type { DecideReply, DecideRequest } from "../steps/request.ts";
+import type { Decision } from "../decision.ts";
+import type { LocalDecisions } from "../local-decisions.ts";
+import type { OnStoreError } from "../options.ts";
+import { arePoliciesEqual, hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
+import { tokenOf } from "../steps/concurrency.ts";
+import {
+  type DecideReply,
+  type DecideRequest,
+  decideFor,
+  decisionOf,
+  policySuffixes,
+  REQUESTS_SUFFIX,
+  RESERVATIONS_SUFFIX,
+  requestSuffix,
+} from "../steps/decide.ts";
 import type { Rule } from "../steps/rule.ts";
+import { localTokenOf, newToken } from "../token.ts";
+import { ExpiringCache, entryBytesOf } from "./expiring-cache.ts";
+import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 
 export interface LimiterRequest {
   keyPrefix: string;
@@ -100,4 +117,211 @@ function needsMemory(mode: number, cost: number, amount: number): boolean {
 
 export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {
   return { kind, isShadow, isAligned, cost, limit, spanMs, rate };
+}
+
+/** A denial at `atMs`, of calls with one cost and one set of policies. */
+interface Denied {
+  atMs: number;
+  policies: readonly Policy[];
+  cost: number;
+  decision: Decision;
+}
+
+interface Group {
+  keyPrefix: string;
+  policies: readonly Policy[];
+  cost: number;
+  callers: Deferred<Decision>[];
+}
+
+/** Sends equal calls of one turn on one id as one step. Each caller gets the decision that it would have got alone. */
+export class TakeCoalescer {
+  readonly #client: DecisionClient;
+  readonly #fallback: Fallback;
+  readonly #denyCacheMs: number;
+  readonly #now: Clock;
+  readonly #coalescer = new Coalescer<Map<string, Group>>({
+    // By a promise, which fake timers leave alone.
+    schedule: (flush) => Promise.resolve().then(flush),
+    begin: () => new Map(),
+    send: (groups) => {
+      for (const group of groups.values()) this.#send(group);
+    },
+  });
+  readonly #denied: ExpiringCache<Denied>;
+
+  constructor(client: DecisionClient, fallback: Fallback, denyCacheMs: number, now: Clock) {
+    this.#client = client;
+    this.#fallback = fallback;
+    this.#denyCacheMs = denyCacheMs;
+    this.#now = now;
+    this.#denied = new ExpiringCache(now);
+  }
+
+  take(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(keyPrefix, policies, cost);
+    if (denied) return Promise.resolve(denied);
+    const groups = this.#coalescer.open();
+    let group = groups.get(keyPrefix);
+    if (!group || !arePoliciesEqual(group.policies, policies) || group.cost !== cost) {
+      if (group) this.#send(group);
+      group = { keyPrefix, policies, cost, callers: [] };
+      groups.set(keyPrefix, group);
+    }
+    const caller = deferred<Decision>();
+    group.callers.push(caller);
+    return caller.promise;
+  }
+
+  /** Drops the cached denial of an id. */
+  forget(keyPrefix: string): void {
+    this.#denied.delete(keyPrefix);
+  }
+
+  #send(group: Group): void {
+    const { keyPrefix, policies, cost, callers } = group;
+    const calls = callers.length;
+    const token = hasConcurrency(policies) ? newToken() : "";
+    const request = { keyPrefix, policies, cost, mode: MODE.take, calls, token };
+    const settle = (reply: DecideReply) => this.#settle(group, token, reply);
+    const fail = (error: unknown) => this.#fail(group, error);
+    if (token !== "") this.#client.ask(request).then(settle, fail);
+    else
+      this.#client.take(keyPrefix, policies, cost, calls).then((reply) => {
+        if (reply.status !== STATUS.reservationsNeeded) settle(reply);
+        else this.#client.ask(request).then(settle, fail);
+      }, fail);
+  }
+
+  #settle({ keyPrefix, policies, cost, callers }: Group, token: string, reply: DecideReply): void {
+    for (let i = 0; i < callers.length; i++) {
+      const permit = token === "" ? undefined : tokenOf(token, i);
+      const decision = decisionOf(reply, policies, cost, i, permit);
+      if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(keyPrefix, policies, cost, decision);
+      callers[i]!.resolve(decision);
+    }
+  }
+
+  #fail({ keyPrefix, policies, cost, callers }: Group, error: unknown): void {
+    for (const { resolve, reject } of callers)
+      this.#fallback.decideTake(keyPrefix, policies, cost, error).then(resolve, reject);
+  }
+
+  #deniedBefore(keyPrefix: string, policies: readonly Policy[], cost: number): Decision | undefined {
+    const known = this.#denied.get(keyPrefix);
+    if (!known || cost !== known.cost || !arePoliciesEqual(policies, known.policies)) return undefined;
+    const elapsedMs = Math.floor(this.#now() - known.atMs);
+    return elapsedMs < known.decision.retryAfterMs ? after(known.decision, elapsedMs) : undefined;
+  }
+
+  #remember(keyPrefix: string, policies: readonly Policy[], cost: number, decision: Decision): void {
+    const atMs = this.#now();
+    const untilMs = atMs + Math.min(this.#denyCacheMs, decision.retryAfterMs);
+    this.#denied.set(keyPrefix, { atMs, policies, cost, decision }, untilMs, entryBytesOf(keyPrefix, policies));
+  }
+}
+
+/** The same denial, `elapsedMs` later. */
+function after(decision: Decision, elapsedMs: number): Decision {
+  const less = <Times extends { retryAfterMs: number; resetAfterMs: number }>(one: Times): Times => ({
+    ...one,
+    retryAfterMs: Math.max(0, one.retryAfterMs - elapsedMs),
+    resetAfterMs: Math.max(0, one.resetAfterMs - elapsedMs),
+  });
+  return { ...less(decision), policies: decision.policies.map(less) };
+}
+
+/** Decides by `onStoreError` while the store is unreachable. */
+export class Fallback {
+  readonly onStoreError: OnStoreError;
+  readonly #store: Store;
+  /** The end of a sentence about the limiter while the store is away. */
+  readonly #effect: string;
+  #client: DecisionClient | undefined;
+
+  constructor(store: Store, name: string, onStoreError: OnStoreError) {
+    this.#store = store;
+    this.onStoreError = onStoreError;
+    const effects = {
+      throw: "rejects",
+      allow: "allows every call and enforces no limit",
+      deny: "denies every call",
+    };
+    const local = "decides in this process alone, by its shares of the limits";
+    this.#effect = `Limiter "${name}" ${typeof onStoreError === "string" ? effects[onStoreError] : local}`;
+  }
+
+  /** Whether `onStoreError` decides after `error`. The store then says so, once for each outage. */
+  decidesAfter(error: unknown): boolean {
+    if (!isStoreFailure(error) || this.onStoreError === "throw") return false;
+    this.#store.goesOnWithout?.(this.#effect, error);
+    return true;
+  }
+
+  /** Asks the store about one call, and decides without it if it fails. */
+  async decide(client: DecisionClient, request: LimiterRequest): Promise<Decision> {
+    try {
+      return await decided(client, request);
+    } catch (error) {
+      return this.decideWithoutStore(request, error);
+    }
+  }
+
+  /** Same as `decideWithoutStore`, for a plain take. */
+  decideTake(keyPrefix: string, policies: readonly Policy[], cost: number, error: unknown): Promise<Decision> {
+    return this.decideWithoutStore({ keyPrefix, policies, cost, mode: MODE.take }, error);
+  }
+
+  /** Decides without the store. Rejects with `error` if it is not a failure of the store, or under "throw". */
+  async decideWithoutStore(request: LimiterRequest, error: unknown): Promise<Decision> {
+    const { onStoreError } = this;
+    if (!this.decidesAfter(error) || onStoreError === "throw") throw error;
+    if (typeof onStoreError === "string") return fixedDecision(request.policies, request.cost, onStoreError);
+    const policies = onStoreError.sharesOf(request.policies);
+    const token = request.token ?? (hasConcurrency(policies) ? newToken() : undefined);
+    return onStoreError.marked(await decided(this.clientOf(onStoreError), { ...request, policies, token }));
+  }
+
+  /** Releases a permit of a local decision. Resolves with false for a permit from the store. */
+  async release(keyPrefix: string, policies: readonly Policy[], permit: string): Promise<boolean> {
+    const token = localTokenOf(permit);
+    if (token === undefined) return false;
+    const { onStoreError } = this;
+    if (typeof onStoreError === "string") return true;
+    const shares = onStoreError.sharesOf(policies);
+    await this.clientOf(onStoreError).ask({ keyPrefix, policies: shares, cost: 0, mode: MODE.release, token });
+    return true;
+  }
+
+  /** Decides in this process alone. */
+  clientOf(local: LocalDecisions): DecisionClient {
+    this.#client ??= new DecisionClient(local.storeFor(this.#store));
+    return this.#client;
+  }
+}
+
+/** The decision that allows or denies any call. */
+export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: "allow" | "deny"): Decision {
+  const allowed = degradedBy === "allow";
+  const retryAfterMs = allowed ? 0 : RETRY_AFTER_MS;
+  const decisions = policies.map((policy) => ({
+    name: policy.name,
+    kind: policy.kindName,
+    allowed,
+    shadow: policy.isShadow,
+    limit: policy.limit,
+    spanMs: quotaMsOf(policy),
+    remaining: 0,
+    retryAfterMs,
+    resetAfterMs: retryAfterMs,
+  }));
+  const { name, limit } = decisions[0]!;
+  const granted = allowed ? cost : 0;
+  const shared = { policy: name, limit, remaining: 0, retryAfterMs, resetAfterMs: retryAfterMs };
+  return { allowed, granted, degraded: true, degradedBy, ...shared, policies: decisions };
+}
+
+async function decided(client: DecisionClient, request: LimiterRequest): Promise<Decision> {
+  const reply = await client.ask(request);
+  return decisionOf(reply, request.policies, reply.permits, 0, request.token);
 }

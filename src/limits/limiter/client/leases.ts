@@ -3,10 +3,9 @@ import type { Clock } from "../../../base/time.ts";
 import { MODE } from "../../../generated/layouts/limiter.ts";
 import type { Decision } from "../decision.ts";
 import { arePoliciesEqual, type Policy } from "../policies.ts";
-import { decisionOf } from "../steps/decision-of.ts";
-import type { DecisionClient } from "./decision-client.ts";
+import { decisionOf } from "../steps/decide.ts";
+import type { DecisionClient, Fallback } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf, MAX_CACHE_BYTES } from "./expiring-cache.ts";
-import type { Fallback } from "./fallback.ts";
 import { isStoreFailure, withApplied } from "./store-failure.ts";
 
 /** The number of permits to fetch ahead, and how long they may be granted. */

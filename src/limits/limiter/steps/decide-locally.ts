@@ -2,10 +2,10 @@ import { KIND, MAX_RESERVATIONS, MODE, STATUS } from "../../../generated/layouts
 import type { Keyspace } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
 import { ConcurrencyState } from "./concurrency.ts";
+import { type DecideReply, type DecideRequest, keysOf } from "./decide.ts";
 import { FixedWindowState } from "./fixed-window.ts";
 import { LeakyBucketState } from "./leaky-bucket.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
-import { type DecideReply, type DecideRequest, keysOf } from "./request.ts";
 import { Reservations } from "./reservations.ts";
 import type { PolicyState, Rule, StateContext } from "./rule.ts";
 import { SlidingWindowState } from "./sliding-window.ts";

@@ -1,7 +1,12 @@
+import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../../base/copies.ts";
+import { argumentError, OrielError } from "../../../base/errors.ts";
+import * as layout from "../../../generated/layouts/limiter.ts";
 import { decideScript, withoutGrowthScript } from "../../../generated/scripts/limiter.ts";
-import type { PackedStep } from "../../../store/contract.ts";
-import { packingOf } from "./packing.ts";
-import { type DecideReply, type DecideRequest, keysOf, localForm } from "./request.ts";
+import type { PackedStep, Packing, Step, Store } from "../../../store/contract.ts";
+import { packed } from "../../../store/delivery/packed.ts";
+import type { Decision, PolicyDecision } from "../decision.ts";
+import { hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
+import type { Rule } from "./rule.ts";
 
 type DecideStep = PackedStep<DecideRequest, DecideReply>;
 
@@ -28,4 +33,253 @@ export function decideFor(policies: number, keyCount: number, repeatable: boolea
     operations.set(name, operation);
   }
   return operation;
+}
+
+/** The input of one step. layouts/limiter.mjs has its records. */
+export interface DecideRequest {
+  /** One of `MODE`. */
+  mode: number;
+  /** Number of equal calls, which are decided in one step as if one came after the other. */
+  calls: number;
+  /** Whether fewer permits than the cost are enough, down to `amount`. */
+  isPartial: boolean;
+  /** Permits. Mode block: ms. Mode reserve: the lease, ms. */
+  amount: number;
+  /** 32 hexadecimal digits, which name a permit or a reservation; "" for none. */
+  token: string;
+  rules: readonly Rule[];
+  /** Whether the i-th policy is its limiter's first. The first one's state has the limiter's block and reservations. */
+  isHead: readonly boolean[];
+  /** What follows `key` in each key of the step: policies, then each limiter's reservations, then the request's two. */
+  keySuffixes: readonly string[];
+  hasReservations: boolean;
+  hasRequest: boolean;
+}
+
+interface PolicyReply {
+  /** Number of calls that the policy allows. */
+  passes: number;
+  /** Permits taken; for a leaky bucket or GCRA, the level. */
+  used: number;
+  /** Permits reserved. */
+  reserved: number;
+  /** Ms until the first refused call passes; 0 if none is refused. */
+  waitMs: number;
+  resetMs: number;
+}
+
+export interface DecideReply {
+  /** One of `STATUS`. */
+  status: number;
+  /** Number of calls that passed, the first ones. */
+  granted: number;
+  /** Permits that each of them got. */
+  permits: number;
+  blockedMs: number;
+  policies: readonly PolicyReply[];
+}
+
+export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
+  return keySuffixes.map((suffix) => key + suffix);
+}
+
+type LocalForm = Step<DecideRequest, DecideReply>["local"];
+
+/** The form of the step in this process. Only a bundle with `memoryStore` or `localDecisions` has one. */
+const localForm = /* @__PURE__ */ sharedByEqualCopies<{ decide: LocalForm }>("decide", () => ({
+  decide() {
+    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
+  },
+}));
+
+/** `memoryStore` and `localDecisions` call it. */
+export function provideLocalForm(decide: LocalForm): void {
+  localForm.decide = decide;
+}
+
+const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" };
+const escaped = (text: string, separators: RegExp) => text.replace(separators, (found) => SEPARATORS[found]!);
+
+/**
+ * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
+ * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations, requests and turns. The name has no
+ * separator, and the braces end the id, so that an id stands in its key as it is. Beside a tag "%" and "!" are escaped in
+ * it: "!" follows it, or ":" and a policy's name, which has neither.
+ */
+export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
+  if (typeof id !== "string") throw argumentError("id", id, "a string");
+  const own = escaped(name, /[%:!]/g);
+  const key = keyOr(store, `${own}:${id}`, "id", id, "with the name at most 10240 bytes");
+  if (tag === undefined) return `${key}:limit`;
+  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}:${escaped(id, /[%!]/g)}`;
+}
+
+/** The store's key of a name. If the store refuses it, the error names the caller's argument. */
+function keyOr(store: Store, name: string, argument: string, value: unknown, bound: string): string {
+  try {
+    return store.keyOf(name);
+  } catch {
+    throw argumentError(argument, value, `a string without lone surrogates, ${bound}`);
+  }
+}
+
+/** The rest of each policy's key after the prefix. */
+export function policySuffixes(policies: readonly Policy[]): string[] {
+  return policies.map(({ name }) => `:${name}`);
+}
+
+export const RESERVATIONS_SUFFIX = "!holds";
+
+/** The key that all requests with an id share. A reset deletes it, so that they are decided again. */
+export const REQUESTS_SUFFIX = "!requests";
+
+/** The key of the queue of callers that wait for lent permits of an id. */
+export function turnKeyOf(keyPrefix: string): string {
+  return `${keyPrefix}!turn`;
+}
+
+export function requestSuffix(requestId: string): string {
+  if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
+    throw argumentError("requestId", requestId, "a string of 1 to 256 characters");
+  if (/\p{Surrogate}/u.test(requestId)) throw argumentError("requestId", requestId, "a string without lone surrogates");
+  return `!request:${requestId}`;
+}
+
+const TOKEN_BYTES = layout.REQUEST_BYTES - layout.REQUEST_TOKEN_AT;
+
+/** The bytes of a request with `policies` policies, and of its reply. layouts/limiter.mjs has their records. */
+function packingOf(policies: number): Packing<DecideRequest, DecideReply> {
+  return packed({
+    inputBytes: layout.REQUEST_BYTES + policies * layout.RULE_BYTES,
+    answerBytes: layout.REPLY_BYTES + policies * layout.POLICY_REPLY_BYTES,
+    write: writeRequest,
+    read: (view, at) => readReply(view, at, policies),
+  });
+}
+
+function writeRequest(view: DataView, at: number, request: DecideRequest): void {
+  view.setUint8(at + layout.REQUEST_MODE_AT, request.mode);
+  view.setUint8(
+    at + layout.REQUEST_FLAGS_AT,
+    (request.isPartial ? layout.REQUEST_FLAG.partial : 0) | (request.hasRequest ? layout.REQUEST_FLAG.hasId : 0),
+  );
+  view.setUint32(at + layout.REQUEST_CALLS_AT, request.calls, true);
+  view.setFloat64(at + layout.REQUEST_AMOUNT_AT, request.amount, true);
+  if (request.token !== "")
+    for (let i = 0; i < TOKEN_BYTES; i++)
+      view.setUint8(at + layout.REQUEST_TOKEN_AT + i, Number.parseInt(request.token.slice(2 * i, 2 * i + 2), 16));
+  for (let i = 0; i < request.rules.length; i++) {
+    const { kind, isShadow, isAligned, cost, limit, spanMs, rate } = request.rules[i]!;
+    const rule = at + layout.REQUEST_BYTES + i * layout.RULE_BYTES;
+    const isHead = request.isHead[i];
+    view.setUint8(rule + layout.RULE_KIND_AT, kind);
+    view.setUint8(
+      rule + layout.RULE_FLAGS_AT,
+      (isShadow ? layout.RULE_FLAG.shadow : 0) |
+        (isAligned ? layout.RULE_FLAG.aligned : 0) |
+        (isHead ? layout.RULE_FLAG.head : 0) |
+        (isHead && request.hasReservations ? layout.RULE_FLAG.reservations : 0),
+    );
+    view.setFloat64(rule + layout.RULE_COST_AT, cost, true);
+    view.setFloat64(rule + layout.RULE_LIMIT_AT, limit, true);
+    view.setFloat64(rule + layout.RULE_SPAN_MS_AT, spanMs, true);
+    view.setFloat64(rule + layout.RULE_RATE_AT, rate, true);
+  }
+}
+
+function readReply(view: DataView, at: number, count: number): DecideReply {
+  const policies: PolicyReply[] = [];
+  for (let i = 0; i < count; i++) {
+    const policy = at + layout.REPLY_BYTES + i * layout.POLICY_REPLY_BYTES;
+    policies.push({
+      passes: view.getUint32(policy + layout.POLICY_REPLY_PASSES_AT, true),
+      used: view.getFloat64(policy + layout.POLICY_REPLY_USED_AT, true),
+      reserved: view.getFloat64(policy + layout.POLICY_REPLY_RESERVED_AT, true),
+      waitMs: view.getFloat64(policy + layout.POLICY_REPLY_WAIT_MS_AT, true),
+      resetMs: view.getFloat64(policy + layout.POLICY_REPLY_RESET_MS_AT, true),
+    });
+  }
+  return {
+    status: view.getUint32(at + layout.REPLY_STATUS_AT, true),
+    granted: view.getUint32(at + layout.REPLY_GRANTED_AT, true),
+    permits: view.getFloat64(at + layout.REPLY_PERMITS_AT, true),
+    blockedMs: view.getFloat64(at + layout.REPLY_BLOCKED_MS_AT, true),
+    policies,
+  };
+}
+
+/**
+ * The decision for call number `index` of a group, as if the calls had come one after the other. `cost`: the cost of each
+ * call, one number for all policies or one for each.
+ */
+export function decisionOf(
+  reply: DecideReply,
+  policies: readonly Policy[],
+  cost: number | readonly number[],
+  index: number,
+  permit?: string,
+): Decision {
+  const allowed = index < reply.granted;
+  const decisions: PolicyDecision[] = [];
+  let refused: PolicyDecision | undefined;
+  let tightest: PolicyDecision | undefined;
+  let resetAfterMs = 0;
+  for (let i = 0; i < policies.length; i++) {
+    const { name, kindName, limit, isShadow } = policies[i]!;
+    const { passes, waitMs } = reply.policies[i]!;
+    const isPassed = allowed ? index < passes : passes > reply.granted;
+    const one: PolicyDecision = {
+      name,
+      kind: kindName,
+      allowed: isPassed,
+      shadow: isShadow,
+      limit,
+      spanMs: quotaMsOf(policies[i]!),
+      remaining: 0,
+      retryAfterMs: isPassed ? 0 : waitMs,
+      resetAfterMs: 0,
+    };
+    setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, index);
+    decisions.push(one);
+    resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
+    if (isShadow) continue;
+    if (!isPassed && (!refused || one.retryAfterMs > refused.retryAfterMs)) refused = one;
+    if (!tightest || one.remaining < tightest.remaining) tightest = one;
+  }
+  const named = refused ?? tightest ?? decisions[0]!;
+  const isBlocked = reply.blockedMs > 0;
+  const decision: Decision = {
+    allowed,
+    granted: allowed ? reply.permits : 0,
+    degraded: false,
+    policy: isBlocked ? "block" : named.name,
+    limit: named.limit,
+    remaining: isBlocked ? 0 : named.remaining,
+    retryAfterMs: allowed ? 0 : Math.max(reply.blockedMs, refused?.retryAfterMs ?? 0),
+    resetAfterMs: Math.max(resetAfterMs, reply.blockedMs),
+    policies: decisions,
+  };
+  if (permit !== undefined && allowed && hasConcurrency(policies)) decision.permit = permit;
+  return decision;
+}
+
+/** Sets what was left just after this call, before the later calls of its group. */
+function setRemaining(
+  one: PolicyDecision,
+  reply: DecideReply,
+  policy: Policy,
+  i: number,
+  cost: number,
+  index: number,
+): void {
+  const { passes, used, reserved, resetMs } = reply.policies[i]!;
+  const later = Math.max(0, Math.min(reply.granted, passes) - index - 1) * cost;
+  if (policy.kind !== layout.KIND.leaky) {
+    one.remaining = Math.max(0, policy.limit - used - reserved + later);
+    one.resetAfterMs = resetMs;
+    return;
+  }
+  const level = used - later * policy.spanMs;
+  one.remaining = Math.max(0, Math.floor((policy.limit * policy.spanMs - level) / policy.spanMs) - reserved);
+  one.resetAfterMs = later === 0 ? resetMs : resetMs - Math.ceil(used / policy.rate) + Math.ceil(level / policy.rate);
 }

@@ -2,7 +2,7 @@ import { corruptError } from "../../../base/errors.ts";
 import { REQUEST_LIFE_MS } from "../../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
-import type { DecideReply, DecideRequest } from "./request.ts";
+import type { DecideReply, DecideRequest } from "./decide.ts";
 import type { StoredState } from "./state.ts";
 
 /** The reply to a request. It is valid while its id's generation is the same. */
