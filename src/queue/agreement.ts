@@ -1,8 +1,9 @@
 import { endsWithRequest } from "../base/async/of-request.ts";
 import { OrielError } from "../base/errors.ts";
-import type { Store } from "../store/contract.ts";
-import { homeKey } from "./format/layout.ts";
-import { agree } from "./steps/agree.ts";
+import { agreeScript } from "../generated/scripts/queue.ts";
+import type { Operation, Store } from "../store/contract.ts";
+import { homeKey, keysOfShard } from "./format/layout.ts";
+import { keepShard, shardAt } from "./format/shard.ts";
 
 interface AgreementTarget {
   readonly store: Store;
@@ -58,3 +59,22 @@ export class Agreement {
     }
   }
 }
+
+/** Writes the queue's layout into its home shard, or compares it. Law in lua/queue/agree.lua. */
+export const agree: Operation<{ layout: string }, void> = {
+  name: "queue/agree",
+  script: agreeScript,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 1,
+  repeatable: true,
+  mustLast: true,
+  encode: ({ layout }) => [layout],
+  decode: () => undefined,
+  local(keys, key, { layout }) {
+    const shard = shardAt(keys, key, layout);
+    keepShard(keys, key, shard);
+    shard.layout = layout;
+    shard.isHome = true;
+  },
+};

@@ -5,8 +5,7 @@ import type { Store } from "../store/contract.ts";
 import { MAX_FULL_MESSAGES, MAX_MESSAGES, shardOf } from "./format/layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { checkId } from "./options.ts";
-import { dead } from "./steps/dead.ts";
-import { redrive } from "./steps/redrive.ts";
+import { dead, redrive } from "./steps/dead-letters.ts";
 
 const LIST = { offset: [wholeNumber, 0, 0, 2 ** 31], limit: [wholeNumber, 100, 1, MAX_MESSAGES] } as const;
 

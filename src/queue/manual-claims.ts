@@ -2,11 +2,17 @@ import { settingsOf } from "../base/options.ts";
 import type { Duration } from "../base/time.ts";
 import type { Store } from "../store/contract.ts";
 import { shardOf } from "./format/layout.ts";
+import { type ClaimedMessage, checkClaimed, claimOf, corruptOutcomeOf, outcomeOf } from "./job.ts";
 import { CLAIM, type ClaimOptions, NACK, type NackOptions, VISIBILITY } from "./options.ts";
-import { extend } from "./steps/extend.ts";
-import { settleAndClaim } from "./steps/settle-and-claim.ts";
-import type { Claim, Outcome, SettleAndClaimRequest, SettleAndClaimResult, Settlement } from "./steps/settlement.ts";
-import { type ClaimedMessage, checkClaimed, claimOf, corruptOutcomeOf, outcomeOf } from "./worker/claimed.ts";
+import { extend } from "./steps/messages.ts";
+import {
+  type Claim,
+  type Outcome,
+  type SettleAndClaimRequest,
+  type SettleAndClaimResult,
+  type Settlement,
+  settleAndClaim,
+} from "./steps/settle-and-claim.ts";
 
 const EXTEND = { visibility: VISIBILITY };
 /** Maximum claim steps on one shard. A step may return only dead or corrupt messages, and is then repeated. */

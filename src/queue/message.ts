@@ -3,7 +3,7 @@ import { OrielError } from "../base/errors.ts";
 import { CLAIMED, DEAD } from "../generated/layouts/queue.ts";
 import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
 import { addedAtMs, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
-import type { StoredMessage } from "./steps/get.ts";
+import type { StoredMessage } from "./steps/messages.ts";
 
 /** A message in its queue, with its current state. */
 export interface QueuedMessage<Payload = unknown> {

@@ -3,8 +3,7 @@ import { given, type Schema, type SettingsOf } from "../base/options.ts";
 import { type Duration, durationMs, instantMs } from "../base/time.ts";
 import { BAND_SIZE } from "../generated/layouts/queue.ts";
 import { type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
-import type { DueTime } from "./format/due-time.ts";
-import { MAX_MESSAGES } from "./format/layout.ts";
+import { type DueTime, MAX_MESSAGES } from "./format/layout.ts";
 
 /** Options of `DelayQueue`. Shards must be the same in all processes. */
 export interface DelayQueueOptions {

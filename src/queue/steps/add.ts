@@ -2,9 +2,8 @@ import { ADDED, DONE, ENVELOPE_PRIORITY_AT } from "../../generated/layouts/queue
 import { addScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
-import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
 import { cancelledMember } from "../format/envelope.ts";
-import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
+import { type DueTime, dueMs, dueTimeText, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { keepShard, messageBytes, publishDue, shardAt } from "../format/shard.ts";
 
 export interface NewMessage {

@@ -1,8 +1,11 @@
 import type { Timers } from "../../base/async/timers.ts";
+import { OrielError } from "../../base/errors.ts";
+import type { Site } from "../../base/site.ts";
+import { warn } from "../../base/warn.ts";
 import type { Store } from "../../store/contract.ts";
 import { MAX_MESSAGES } from "../format/layout.ts";
-import { extend } from "../steps/extend.ts";
-import { type HeldMessage, lapseMs, markLost } from "./held-message.ts";
+import { type ClaimedMessage, causeOf, doNotRetryOf } from "../job.ts";
+import { extend } from "../steps/messages.ts";
 
 export interface HeldMessagesOptions {
   store: Store;
@@ -98,5 +101,122 @@ export class HeldMessages<Payload> {
         onError(error);
       }
     }
+  }
+}
+
+/** A message that a worker holds: it waits for a handler, is in one, or its result is being sent. */
+export interface HeldMessage<Payload> {
+  message: ClaimedMessage<Payload>;
+  shard: number;
+  /** Created when the signal is first read. */
+  controller: AbortController | undefined;
+  /** Why this worker no longer holds it. */
+  loss: Error | undefined;
+  /** Why its handler should stop although the message is still held: the worker closes. */
+  interruption: Error | undefined;
+  /** The pause that `job.again` asked for. */
+  againMs: number | undefined;
+  /** Its handler has ended, or its message was given back before. */
+  isEnded: boolean;
+  /** When the claim lapses, by the monotonic clock, counted from the time of the request. */
+  endsAtMs: number;
+  /** By the monotonic clock. */
+  claimedAtMs: number;
+  /** When its handler started, by the monotonic clock. */
+  startedAtMs: number;
+  error: unknown;
+  /** Set when its handler starts. */
+  own: OwnMessage | undefined;
+  /** Of its envelope. */
+  sizeBytes: number;
+}
+
+/**
+ * The earliest time at which a claim lapses, by the local clock. The server counts whole ms, so the claim may be up to
+ * one ms shorter.
+ */
+export function lapseMs(askedAtMs: number, visibilityMs: number): number {
+  return askedAtMs + visibilityMs - 1;
+}
+
+export function signalOf(held: HeldMessage<unknown>): AbortSignal {
+  held.controller ??= new AbortController();
+  const reason = held.interruption ?? held.loss;
+  if (reason) held.controller.abort(reason);
+  return held.controller.signal;
+}
+
+/** Aborts the handler's signal because the worker closes. The message is still held. */
+export function interrupt(held: HeldMessage<unknown>): void {
+  held.interruption ??= new DOMException(`the worker closes, and gives message ${held.message.id} back`, "AbortError");
+  held.controller?.abort(held.interruption);
+}
+
+/** Whether a handler threw because it was interrupted: the signal's reason, an error with this cause, or an AbortError. */
+export function isInterruption({ interruption }: HeldMessage<unknown>, thrown: unknown): boolean {
+  if (!interruption || doNotRetryOf(thrown) !== undefined) return false;
+  return causeOf(thrown, (error) => error === interruption || error.name === "AbortError") !== undefined;
+}
+
+/** Aborts the handler's signal. The handler's result is still sent, and the store decides whether it counts. */
+function markLost<Payload>(held: HeldMessage<Payload>): void {
+  held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
+  held.controller?.abort(held.loss);
+}
+
+/** A message whose handler runs in this process. */
+export interface OwnMessage {
+  readonly id: string;
+  /** The first call that named it and changed nothing. */
+  refused: "add" | "reschedule" | undefined;
+  isDone: boolean;
+}
+
+/**
+ * The messages of a queue whose handlers run in this process. A handler that adds or reschedules its own message changes
+ * nothing, since the message is still claimed, and then it is done: a poll would stop in silence. So the process is
+ * warned, once for each queue. A listener of `completed` that adds the message while its id is known is found too.
+ */
+export class OwnMessages {
+  readonly #at: Site;
+  readonly #byId = new Map<string, OwnMessage>();
+  #hasWarned = false;
+
+  /** `at`: the site of the queue. */
+  constructor(at: Site) {
+    this.#at = at;
+  }
+
+  get(id: string): OwnMessage | undefined {
+    return this.#byId.get(id);
+  }
+
+  begin(id: string): OwnMessage {
+    const own: OwnMessage = { id, refused: undefined, isDone: false };
+    this.#byId.set(id, own);
+    return own;
+  }
+
+  /** The outcome of its delivery is known, and the listeners were called. */
+  end(own: OwnMessage, isDone: boolean): void {
+    if (this.#byId.get(own.id) === own) this.#byId.delete(own.id);
+    own.isDone = isDone;
+    if (isDone && own.refused) this.#warn(own.id, own.refused);
+  }
+
+  /** A call named the message, which was in its handler then, and changed nothing. */
+  refuse(own: OwnMessage, operation: "add" | "reschedule"): void {
+    own.refused ??= operation;
+    if (own.isDone) this.#warn(own.id, operation);
+  }
+
+  #warn(id: string, operation: string): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const text =
+      `the message ${JSON.stringify(id)} was in its handler, so this call changed nothing, and it is done now; ` +
+      "call job.again({ delay }) in a handler whose message is to come again";
+    const error = this.#at.error(operation, new OrielError("ARGUMENT", text)) as OrielError;
+    warn(error.message);
   }
 }

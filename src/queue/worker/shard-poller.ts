@@ -4,8 +4,14 @@ import { OrielError } from "../../base/errors.ts";
 import { MAX_BYTES } from "../../generated/layouts/queue.ts";
 import type { Store } from "../../store/contract.ts";
 import { channelOf } from "../format/layout.ts";
-import { settleAndClaim } from "../steps/settle-and-claim.ts";
-import type { Claim, ExhaustedMessage, SettleAndClaimResult, Settlement, SettleStatus } from "../steps/settlement.ts";
+import {
+  type Claim,
+  type ExhaustedMessage,
+  type SettleAndClaimResult,
+  type Settlement,
+  type SettleStatus,
+  settleAndClaim,
+} from "../steps/settle-and-claim.ts";
 
 /** Maximum settlements and claims of one step. Such a step occupies the server for about 5 ms. */
 export const MAX_PER_REQUEST = 256;

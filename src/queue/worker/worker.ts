@@ -1,21 +1,26 @@
 import { inThisContext } from "../../base/async/context.ts";
+import { type Deferred, deferred } from "../../base/async/deferred.ts";
+import { gathering } from "../../base/async/gathering.ts";
 import type { Timers } from "../../base/async/timers.ts";
 import { argumentError } from "../../base/errors.ts";
 import { type SettingsOf, settingsOf } from "../../base/options.ts";
 import { Site } from "../../base/site.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { addLive } from "../../store/registry/live.ts";
-import { Job } from "../job.ts";
-import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
-import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
-import { Closing } from "./closing.ts";
-import { type HeldMessage, interrupt, isInterruption, lapseMs, signalOf } from "./held-message.ts";
-import { HeldMessages } from "./held-messages.ts";
-import type { OwnMessages } from "./own-messages.ts";
-import { Room } from "./room.ts";
-import { ShardPoller } from "./shard-poller.ts";
-import { WorkerEmitter } from "./worker-emitter.ts";
-import type { WorkerEvents } from "./worker-events.ts";
+import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, Job, outcomeOf } from "../job.ts";
+import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settle-and-claim.ts";
+import {
+  type HeldMessage,
+  HeldMessages,
+  interrupt,
+  isInterruption,
+  lapseMs,
+  type OwnMessages,
+  signalOf,
+} from "./held-messages.ts";
+import { MAX_PER_REQUEST, ShardPoller } from "./shard-poller.ts";
+import { WorkerEmitter, type WorkerEvents } from "./worker-emitter.ts";
 import { CLOSE, type CloseOptions, type UnfinishedMessage, WORKER, type WorkerOptions } from "./worker-options.ts";
 
 interface QueueTarget {
@@ -268,4 +273,112 @@ export class QueueWorker<Payload = unknown> {
 function endOf({ message, againMs, sizeBytes }: HeldMessage<unknown>): Outcome {
   if (againMs === undefined) return { verb: "done" };
   return { verb: "again", delayMs: againMs, priority: message.priority, sizeBytes };
+}
+
+/** The messages that a worker may hold, shared equally among its shards. */
+export class Room {
+  readonly #size: number;
+  readonly #heldCount: () => number;
+  readonly #pollers: readonly ShardPoller[];
+  /** Shards that wait for room, the longest wait first. */
+  readonly #waitingShards = new Set<number>();
+  #reserved = 0;
+  #isSharing = false;
+
+  constructor(size: number, heldCount: () => number, pollers: readonly ShardPoller[]) {
+    this.#size = size;
+    this.#heldCount = heldCount;
+    this.#pollers = pollers;
+  }
+
+  /** Reserves room for one of a shard's `turns`: an equal part of the room left after shards that already wait. */
+  reserve(shard: number, turns: number): number {
+    let room = this.#size - this.#heldCount() - this.#reserved;
+    for (const other of this.#waitingShards) {
+      if (other === shard) break;
+      if (this.#pollers[other]!.mayClaim) room--;
+    }
+    if (room <= 0) {
+      this.#waitingShards.add(shard);
+      return 0;
+    }
+    this.#waitingShards.delete(shard);
+    const sharing = this.#pollers.filter((each) => each.mayBeDue).length;
+    const limit = Math.min(room, Math.ceil(this.#size / Math.max(1, sharing) / turns), MAX_PER_REQUEST);
+    this.#reserved += limit;
+    return limit;
+  }
+
+  release(count: number): void {
+    this.#reserved -= count;
+  }
+
+  /** Gives free room to the shards that wait for it. */
+  share(): void {
+    for (const shard of [...this.#waitingShards]) if (this.#pollers[shard]!.isIdle) this.#pollers[shard]!.pump();
+  }
+
+  /** The same, once for all results of this turn of the event loop. */
+  shareSoon(): void {
+    if (this.#waitingShards.size === 0 || this.#isSharing) return;
+    this.#isSharing = true;
+    gathering().then(() => {
+      this.#isSharing = false;
+      this.share();
+    });
+  }
+}
+
+const LAST_TRIES = 5;
+
+export interface ClosingOptions {
+  pollers: readonly ShardPoller[];
+  timers: Timers;
+  clock: Clock;
+  isRunning(): boolean;
+  /** Gives the messages of running handlers back. */
+  giveBack(): void;
+}
+
+/** The end of a worker: it waits for running handlers, and until each shard has all results or has failed for too long. */
+export class Closing {
+  readonly #options: ClosingOptions;
+  readonly #ended: Deferred<void> = deferred();
+  /** A shard with this number of failures is given up. */
+  #maxFailures: readonly number[];
+  #endAtMs = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: ClosingOptions) {
+    this.#options = options;
+    this.#maxFailures = options.pollers.map(({ failures }) => failures + LAST_TRIES);
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Called when a request or handler has ended. */
+  check(): void {
+    const { pollers, isRunning } = this.#options;
+    if (isRunning() || !pollers.every((each, i) => each.isIdle || each.failures >= this.#maxFailures[i]!)) return;
+    this.#endAtMs = Number.NEGATIVE_INFINITY;
+    this.#cancelTimer?.();
+    this.#ended.resolve();
+  }
+
+  /** Gives messages back when the time is over. Then each shard has one more try. */
+  endWithin(ms: number): void {
+    const { timers, clock } = this.#options;
+    const atMs = clock() + ms;
+    if (atMs >= this.#endAtMs) return;
+    this.#endAtMs = atMs;
+    this.#cancelTimer?.();
+    this.#cancelTimer = timers.after(ms, () => {
+      const { pollers, giveBack } = this.#options;
+      giveBack();
+      this.#maxFailures = pollers.map(({ failures }, i) => Math.min(this.#maxFailures[i]!, failures + 1));
+      this.check();
+    });
+  }
 }

@@ -8,7 +8,7 @@ import {
   type WorkerOptions,
 } from "../../../src/entries/index.ts";
 import { layoutText, timesKeys } from "../../../src/queue/format/layout.ts";
-import { counts } from "../../../src/queue/steps/counts.ts";
+import { counts } from "../../../src/queue/steps/shards.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { announce } from "../../../src/store/registry/steps/announce.ts";
 import type { OpenStore } from "../../harness/clock/stepped-stores.ts";

@@ -1,6 +1,6 @@
 import { idOf } from "../../../src/queue/format/layout.ts";
-import type { SettleAndClaimRequest, SettleAndClaimResult } from "../../../src/queue/steps/settlement.ts";
-import { lapseMs } from "../../../src/queue/worker/held-message.ts";
+import type { SettleAndClaimRequest, SettleAndClaimResult } from "../../../src/queue/steps/settle-and-claim.ts";
+import { lapseMs } from "../../../src/queue/worker/held-messages.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { machineMs, type Note } from "./notes.ts";
 

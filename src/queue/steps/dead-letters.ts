@@ -8,11 +8,28 @@ import {
   REDRIVEN_CORRUPT_COUNT_AT,
   REDRIVEN_MOVED_AT,
 } from "../../generated/layouts/queue.ts";
-import { redriveScript } from "../../generated/scripts/queue.ts";
+import { deadScript, redriveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
-import { idOf, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
+import { idOf, keysOfShard, memberOf, Reader, readScore, scoreOf } from "../format/layout.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
+import { readStoredMessages, type StoredMessage, storedMessages } from "./messages.ts";
+
+/** Lists dead messages, the earliest death first. Law in lua/queue/dead.lua. */
+export const dead: Operation<{ layout: string; offset: number; limit: number }, StoredMessage[]> = {
+  name: "queue/dead",
+  script: deadScript,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 3,
+  repeatable: true,
+  encode: ({ layout, offset, limit }) => [layout, offset, limit],
+  decode: (reply) => readStoredMessages(new Reader(reply)),
+  local(keys, key, { layout, offset, limit }) {
+    const shard = shardAt(keys, key, layout);
+    return storedMessages(shard, shard.times.first(DEAD, BAND_SIZE, offset + limit).slice(offset));
+  },
+};
 
 interface Redrive {
   layout: string;
