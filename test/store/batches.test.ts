@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { add } from "../../src/counters/counter/steps/add.ts";
 import type { Operation } from "../../src/store/contract.ts";
-import { Batches } from "../../src/store/delivery/batches.ts";
 import { Call } from "../../src/store/delivery/call.ts";
+import { Batches } from "../../src/store/delivery/script-store.ts";
 import { slotOf } from "../../src/store/keys.ts";
 
 const NONE = { layout: "", mark: "", before: "", after: "", total: 0 };
