@@ -12,8 +12,7 @@ export {
   type OrielErrorOptions,
 } from "../base/errors.ts";
 export type { BucketName } from "../counters/counter/buckets.ts";
-export type { CounterRow } from "../counters/counter/row.ts";
-export type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counters/counter/table.ts";
+export type { CounterRow, CounterShape, CountRow, LedgerRow, RowsQuery } from "../counters/counter/table.ts";
 export type { SinkOptions } from "../counters/drain/sql/layout.ts";
 export { mysqlSink } from "../counters/drain/sql/mysql/mysql.ts";
 export type { MysqlConnection, MysqlPool } from "../counters/drain/sql/mysql/mysql-session.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Cells } from "../../src/counters/counter/cells/cells.ts";
-import { readValues, valuesText } from "../../src/counters/counter/format/field.ts";
-import { shardOf } from "../../src/counters/counter/format/layout.ts";
+import { readValues, shardOf, valuesText } from "../../src/counters/counter/format/layout.ts";
 
 const decoder = new TextDecoder();
 

@@ -1,5 +1,4 @@
-import { CounterRow } from "../../src/counters/counter/row.ts";
-import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counters/counter/table.ts";
+import { CounterRow, type CounterShape, type LedgerRow, type RowsQuery } from "../../src/counters/counter/table.ts";
 import type { ApplyResult, DrainBatch, DrainRow, Sink } from "../../src/counters/drain/sql/sink.ts";
 
 /** A table and its ledger in this process. Each call is one transaction. */

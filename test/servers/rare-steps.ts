@@ -1,4 +1,4 @@
-import { setAside } from "../../src/counters/counter/steps/set-aside.ts";
+import { setAside } from "../../src/counters/counter/steps/repairs.ts";
 import { HEADER_BYTES } from "../../src/engine/journal/format/chunk.ts";
 import { readOutlines } from "../../src/engine/journal/sealed/steps/read-outlines.ts";
 import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";

@@ -1,11 +1,12 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import { OrielError } from "../../base/errors.ts";
-import type { Store } from "../../store/contract.ts";
+import { SHAPE } from "../../generated/layouts/counter.ts";
+import { shapeScript } from "../../generated/scripts/counter.ts";
+import type { Operation, Store } from "../../store/contract.ts";
 import { Calendar } from "./buckets.ts";
 import { extendsLayout, newerOf, withZoneOf, zoneOf } from "./format/layout.ts";
-import { look } from "./steps/look.ts";
-import { shape } from "./steps/shape.ts";
-import { agree } from "./steps/shard.ts";
+import { look } from "./steps/reads.ts";
+import { agree, change, shardAt } from "./steps/shard.ts";
 
 export interface Shaped {
   readonly store: Store;
@@ -127,3 +128,32 @@ function adoptZone(shaped: Shaped, stored: string | undefined): void {
     // This runtime does not know the stored zone, so nobody can say that it is the same.
   }
 }
+
+export interface ShapeUse {
+  layout: string;
+  /**
+   * "look" is for a read and refuses a layout older than the counter's. "count" is for an addition and accepts an older
+   * one. "make" writes the layout if there is none or an older one. The others write nothing.
+   */
+  use: "look" | "count" | "make";
+}
+
+/** Compares a layout with the counter's. True if this layout or a newer one is stored. Law in lua/counter/shape.lua. */
+export const shape: Operation<ShapeUse, boolean> = {
+  name: "counter/shape",
+  script: shapeScript,
+  keyCount: 1,
+  arity: 2,
+  repeatable: true,
+  mustLast: true,
+  encode: ({ layout, use }) => [layout, use],
+  decode: (reply) => reply[0] === SHAPE.stored,
+  local(keys, key, { layout, use }) {
+    const shard = shardAt(keys, key, layout, use !== "look");
+    const own = shard.get("@layout");
+    if (own !== undefined && own.length >= layout.length) return true;
+    if (use !== "make") return false;
+    change(keys, key, shard, 256, () => shard.set("@layout", layout));
+    return true;
+  },
+};

@@ -1,9 +1,9 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
-import type { Store } from "../../store/contract.ts";
+import { mirrorScript } from "../../generated/scripts/counter.ts";
+import type { Operation, Store } from "../../store/contract.ts";
 import { unpackStrings } from "../../store/message-pack.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
-import { readField } from "./format/field.ts";
-import { mirrorAdd } from "./steps/mirror-add.ts";
+import { readField } from "./format/layout.ts";
 
 const MAX_WAITING_BYTES = 16 << 20;
 /** Bytes of an entry besides its key. */
@@ -91,3 +91,22 @@ export class Mirror {
 function bytesOf(key: string): number {
   return ENTRY_BYTES + 2 * key.length;
 }
+
+const MAX_SUM = 2n ** 63n - 1n;
+const KEY_BYTES = 64;
+
+/** Adds to a plain key and extends its expiry. Sent only once. Law in lua/counter/mirror.lua. */
+const mirrorAdd: Operation<{ count: bigint; keepMs: number }, void> = {
+  name: "counter/mirror",
+  script: mirrorScript,
+  keyCount: 1,
+  arity: 2,
+  repeatable: false,
+  encode: ({ count, keepMs }) => [`${count}`, keepMs],
+  decode: () => undefined,
+  local(keys, key, { count, keepMs }, nowMs) {
+    const sum = BigInt((keys.get(key) as string | undefined) ?? 0) + count;
+    if (sum > MAX_SUM) throw new RangeError("increment or decrement would overflow");
+    keys.set(key, `${sum}`, KEY_BYTES, nowMs + keepMs);
+  },
+};

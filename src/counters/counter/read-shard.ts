@@ -1,8 +1,6 @@
 import type { Store } from "../../store/contract.ts";
-import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "./format/bounds.ts";
-import { readValues } from "./format/field.ts";
-import { dimensionCounts } from "./format/layout.ts";
-import { type Page, page } from "./steps/page.ts";
+import { dimensionCounts, isStorable, longestValue, MAX_START_MS, MIN_START_MS, readValues } from "./format/layout.ts";
+import { type Page, page } from "./steps/reads.ts";
 
 const FIELDS_PER_PAGE = 1000;
 /** More fields than a shard has, so that one step reads them all. */

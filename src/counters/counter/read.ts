@@ -3,15 +3,16 @@ import { argumentError, checkKnown, corruptError, OrielError, show } from "../..
 import { instantMs } from "../../base/time.ts";
 import { checkLayout, inItsZone, type Shaped } from "./agreement.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
-import { readField } from "./format/field.ts";
+import { readField } from "./format/layout.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
-import { CounterRow, type OrderedRow } from "./row.ts";
 import {
+  CounterRow,
   type CounterShape,
   type CountRow,
   type CountTable,
   isOfOtherShard,
   type LedgerRow,
+  type OrderedRow,
   type RowsQuery,
 } from "./table.ts";
 

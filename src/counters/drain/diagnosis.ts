@@ -1,7 +1,6 @@
 import { extendsLayout } from "../counter/format/layout.ts";
-import type { Look } from "../counter/steps/look.ts";
-import { bornOf, frozenAtMs, isOfOtherShard, type LedgerRow } from "../counter/table.ts";
-import { withJsonCounts } from "./json-counts.ts";
+import type { Look } from "../counter/steps/reads.ts";
+import { bornOf, frozenAtMs, isOfOtherShard, jsonCount, type LedgerRow } from "../counter/table.ts";
 
 /**
  * fits ............ → nothing to do
@@ -124,4 +123,19 @@ export function firstPure({ pure }: Look, ledger: LedgerRow | undefined): number
   const [, first, generation, nonce] = /^(\d+) (\d+) (.*)$/.exec(pure ?? "") ?? [];
   const isSame = Number(generation) === (ledger?.generation ?? 0) && nonce === (ledger?.nonce ?? "");
   return first !== undefined && isSame ? Number(first) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Makes an object with bigint counts work with JSON.stringify: a number up to 2^53 - 1, and decimal text above it. The
+ * added method is not enumerable, so it is not listed, copied or compared.
+ */
+export function withJsonCounts<T extends object>(counts: T): T {
+  return Object.defineProperty(counts, "toJSON", { value: toJSON, enumerable: false });
+}
+
+function toJSON(this: object): object {
+  const entries = Object.entries(this);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === "bigint" ? jsonCount(value) : value]),
+  );
 }

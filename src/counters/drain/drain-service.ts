@@ -8,13 +8,11 @@ import { checkLayout } from "../counter/agreement.ts";
 import { Counters, targetOf } from "../counter/counters.ts";
 import { damagedLedger, damagedRows, type ReadTarget } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
-import { OTHER_TABLE } from "./diagnosis.ts";
+import { OTHER_TABLE, withJsonCounts } from "./diagnosis.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
-import { IdleMarks } from "./idle-marks.ts";
-import { withJsonCounts } from "./json-counts.ts";
 import { Leadership } from "./leadership.ts";
 import { DRAIN, type DrainOptions, type DrainSettings } from "./options.ts";
-import { type DivergedState, type DrainResult, type LedgerState, ShardDrain } from "./shard-drain.ts";
+import { type DivergedState, type DrainResult, IdleMarks, type LedgerState, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sql/sink.ts";
 

@@ -1,16 +1,11 @@
 import type { Clock } from "../../base/time.ts";
-import { readField, valuesText } from "../counter/format/field.ts";
+import { readField, valuesText } from "../counter/format/layout.ts";
 import type { ReadTarget } from "../counter/read.ts";
 import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
-import { acknowledge } from "../counter/steps/acknowledge.ts";
-import { type Frozen, freeze } from "../counter/steps/freeze.ts";
-import { look } from "../counter/steps/look.ts";
-import { page } from "../counter/steps/page.ts";
-import { ledgerText, part } from "../counter/steps/part.ts";
-import { sweep } from "../counter/steps/sweep.ts";
+import { acknowledge, type Frozen, freeze, ledgerText, part, sweep } from "../counter/steps/generations.ts";
+import { look, page } from "../counter/steps/reads.ts";
 import { isOfOtherShard } from "../counter/table.ts";
 import { isFedByOther, OTHER_COUNTER, OTHER_TABLE } from "./diagnosis.ts";
-import type { IdleMarks } from "./idle-marks.ts";
 import type { DrainRow, Sink } from "./sql/sink.ts";
 
 const READS = 3;
@@ -232,4 +227,33 @@ function rollUp({ shape, calendar }: ReadTarget, counts: ReadonlyMap<string, big
     }
   }
   return [...rows.values()].map(({ row, count }) => ({ ...row, count }));
+}
+
+/** Longer than any producer stays silent under one mark, and than any request is in flight. */
+const GONE_AFTER_MS = 3_600_000;
+
+/** Finds the marks of producers that have not changed for an hour, by this process's monotonic clock. */
+export class IdleMarks {
+  readonly #now: Clock;
+  readonly #seen = new Map<string, { position: string; sinceMs: number }>();
+
+  constructor(now: Clock) {
+    this.#now = now;
+  }
+
+  /** Returns the idle marks among the current marks of a shard. */
+  find(shard: number, marks: ReadonlyMap<string, string>): Map<string, string> {
+    const nowMs = this.#now();
+    const gone = new Map<string, string>();
+    for (const [mark, position] of marks) {
+      const name = `${shard} ${mark}`;
+      const seen = this.#seen.get(name);
+      if (seen?.position !== position) this.#seen.set(name, { position, sinceMs: nowMs });
+      else if (nowMs - seen.sinceMs > GONE_AFTER_MS) {
+        gone.set(mark, position);
+        this.#seen.delete(name);
+      }
+    }
+    return gone;
+  }
 }

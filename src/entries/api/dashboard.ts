@@ -1,8 +1,7 @@
 // The dashboard.
 
 export type { BucketName } from "../../counters/counter/buckets.ts";
-export type { CounterRow } from "../../counters/counter/row.ts";
-export type { CounterShape, LedgerRow, RowsQuery } from "../../counters/counter/table.ts";
+export type { CounterRow, CounterShape, LedgerRow, RowsQuery } from "../../counters/counter/table.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../counters/drain/sql/sink.ts";
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "../../operate/dashboard/adapters/fastify.ts";
 export type { HonoLike } from "../../operate/dashboard/adapters/hono.ts";

@@ -2,7 +2,7 @@ import { argumentError, OrielError } from "../../base/errors.ts";
 import { Counters, targetOf } from "../../counters/counter/counters.ts";
 import type { CountersOptions } from "../../counters/counter/options.ts";
 import type { ReadTarget } from "../../counters/counter/read.ts";
-import { type Look, look } from "../../counters/counter/steps/look.ts";
+import { type Look, look } from "../../counters/counter/steps/reads.ts";
 import type { LedgerRow } from "../../counters/counter/table.ts";
 import { diagnose, type ShardDiagnosis } from "../../counters/drain/diagnosis.ts";
 import { CountersDoctor } from "../../counters/drain/doctor.ts";

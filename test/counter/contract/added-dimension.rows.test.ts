@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters, targetOf } from "../../../src/counters/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counters/counter/options.ts";
-import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
-import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
-import { look } from "../../../src/counters/counter/steps/look.ts";
-import { page } from "../../../src/counters/counter/steps/page.ts";
-import { part } from "../../../src/counters/counter/steps/part.ts";
-import { rebase } from "../../../src/counters/counter/steps/rebase.ts";
-import { setAside } from "../../../src/counters/counter/steps/set-aside.ts";
-import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
+import { acknowledge, freeze, part, sweep } from "../../../src/counters/counter/steps/generations.ts";
+import { look, page } from "../../../src/counters/counter/steps/reads.ts";
+import { rebase, setAside } from "../../../src/counters/counter/steps/repairs.ts";
 import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
 import { Random } from "../../simulator/world/random.ts";

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rebase } from "../../../src/counters/counter/steps/rebase.ts";
+import { rebase } from "../../../src/counters/counter/steps/repairs.ts";
 import { redisStore, type Store } from "../../../src/entries/index.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 

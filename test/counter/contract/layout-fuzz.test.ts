@@ -2,8 +2,14 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Counters } from "../../../src/counters/counter/counters.ts";
-import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "../../../src/counters/counter/format/bounds.ts";
-import { readField, valuesText } from "../../../src/counters/counter/format/field.ts";
+import {
+  isStorable,
+  longestValue,
+  MAX_START_MS,
+  MIN_START_MS,
+  readField,
+  valuesText,
+} from "../../../src/counters/counter/format/layout.ts";
 import { packStrings, unpackStrings } from "../../../src/store/message-pack.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";

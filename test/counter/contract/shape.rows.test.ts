@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { shape } from "../../../src/counters/counter/agreement.ts";
 import { Counters, targetOf } from "../../../src/counters/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counters/counter/options.ts";
-import { look } from "../../../src/counters/counter/steps/look.ts";
-import { setAside } from "../../../src/counters/counter/steps/set-aside.ts";
-import { shape } from "../../../src/counters/counter/steps/shape.ts";
+import { look } from "../../../src/counters/counter/steps/reads.ts";
+import { setAside } from "../../../src/counters/counter/steps/repairs.ts";
 import { CountersDoctor } from "../../../src/counters/drain/doctor.ts";
 import { DrainService } from "../../../src/counters/drain/drain-service.ts";
 import type { Store } from "../../../src/store/contract.ts";

@@ -1,15 +1,11 @@
 import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
 import { add } from "../../../src/counters/counter/steps/add.ts";
-import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
-import { look } from "../../../src/counters/counter/steps/look.ts";
-import { page } from "../../../src/counters/counter/steps/page.ts";
-import { part } from "../../../src/counters/counter/steps/part.ts";
-import { rebase } from "../../../src/counters/counter/steps/rebase.ts";
+import { acknowledge, freeze, part, sweep } from "../../../src/counters/counter/steps/generations.ts";
+import { look, page } from "../../../src/counters/counter/steps/reads.ts";
+import { rebase } from "../../../src/counters/counter/steps/repairs.ts";
 import type { Shard } from "../../../src/counters/counter/steps/shard.ts";
-import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
 import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { packStrings } from "../../../src/store/message-pack.ts";

@@ -1,8 +1,6 @@
 import { layoutText, shardKeys } from "../../../src/counters/counter/format/layout.ts";
 import { readShard } from "../../../src/counters/counter/read-shard.ts";
-import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
-import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
-import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
+import { acknowledge, freeze, sweep } from "../../../src/counters/counter/steps/generations.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Table } from "../simulator/table.ts";
 import { DIMENSIONS } from "./load.ts";

@@ -1,8 +1,6 @@
 import { OrielError } from "../../../src/base/errors.ts";
 import { readShard, type ShardCounts } from "../../../src/counters/counter/read-shard.ts";
-import { acknowledge } from "../../../src/counters/counter/steps/acknowledge.ts";
-import { freeze } from "../../../src/counters/counter/steps/freeze.ts";
-import { sweep } from "../../../src/counters/counter/steps/sweep.ts";
+import { acknowledge, freeze, sweep } from "../../../src/counters/counter/steps/generations.ts";
 import type { Actor, Stage } from "./stage.ts";
 
 const FORGOTTEN_AFTER_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { Producer } from "../../../src/counters/counter/cells/producer.ts";
 import { UnconfirmedBatches } from "../../../src/counters/counter/cells/unconfirmed-batches.ts";
-import type { failoverTimes } from "../../../src/counters/counter/format/constants.ts";
+import type { failoverTimes } from "../../../src/counters/counter/format/layout.ts";
 import type { Shard } from "../../../src/counters/counter/steps/shard.ts";
 import type { Keyspace } from "../../../src/store/contract.ts";
 import { CALM } from "../../simulator/world/network.ts";

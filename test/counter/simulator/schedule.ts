@@ -1,4 +1,4 @@
-import { failoverTimes } from "../../../src/counters/counter/format/constants.ts";
+import { failoverTimes } from "../../../src/counters/counter/format/layout.ts";
 import { give, own, produce } from "./actors.ts";
 import { drain, drainShard } from "./drainer.ts";
 import { judge, judgeDrained, read, readOnce } from "./judge.ts";

@@ -1,5 +1,4 @@
-import { CounterRow } from "../../../src/counters/counter/row.ts";
-import type { CounterShape, CountTable } from "../../../src/counters/counter/table.ts";
+import { CounterRow, type CounterShape, type CountTable } from "../../../src/counters/counter/table.ts";
 import { withoutColour } from "./books.ts";
 
 interface Applied {

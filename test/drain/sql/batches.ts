@@ -1,4 +1,4 @@
-import { CounterRow } from "../../../src/counters/counter/row.ts";
+import { CounterRow } from "../../../src/counters/counter/table.ts";
 import type { CounterShape, DrainBatch, DrainRow } from "../../../src/entries/sql.ts";
 
 export const MINUTE = Date.UTC(2026, 0, 31, 23, 59);

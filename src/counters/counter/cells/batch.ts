@@ -1,8 +1,21 @@
 import { deferred } from "../../../base/async/deferred.ts";
+import { OrielError } from "../../../base/errors.ts";
 import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../../../store/message-pack.ts";
 import type { CellMemory } from "./cell-memory.ts";
-import type { Pending } from "./pending.ts";
 import { MAX_UNCONFIRMED_BYTES } from "./unconfirmed-batches.ts";
+
+/** Bytes of the rows of all shards of a counter that wait for an answer. */
+export interface Pending {
+  bytes: number;
+}
+
+export const MAX_PENDING_BYTES = 64 << 20;
+
+export function overloaded(bytes: number): OrielError {
+  return new OrielError("OVERLOADED", `${bytes} bytes of rows wait for the store; the bound is ${MAX_PENDING_BYTES}`, {
+    transient: true,
+  });
+}
 
 const MAX_ROWS = 2048;
 /** A batch of this size is sent early, so that the server works while the process counts. */

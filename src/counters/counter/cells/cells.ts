@@ -1,9 +1,6 @@
 import { argumentError } from "../../../base/errors.ts";
-import { isStorable, longestValue } from "../format/bounds.ts";
-import { readValues, valuesText } from "../format/field.ts";
-import { shardOf } from "../format/layout.ts";
-import { distinctValues, growthOf, keptText, MAP_BYTES } from "./cell-heap.ts";
-import { CellMemory } from "./cell-memory.ts";
+import { isStorable, longestValue, readValues, shardOf, valuesText } from "../format/layout.ts";
+import { CellMemory, distinctValues, growthOf, keptText, MAP_BYTES } from "./cell-memory.ts";
 
 const MAX_CELLS = 1_000_000;
 /** Bound of the memory of all cells. It has room for a million cells with short values. */

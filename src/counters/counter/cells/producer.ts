@@ -6,11 +6,10 @@ import type { Clock } from "../../../base/time.ts";
 import type { Store } from "../../../store/contract.ts";
 import { packStrings } from "../../../store/message-pack.ts";
 import type { Agreement, Shaped } from "../agreement.ts";
-import { failoverTimes } from "../format/constants.ts";
+import { failoverTimes } from "../format/layout.ts";
 import { add } from "../steps/add.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type Pending } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
-import type { Pending } from "./pending.ts";
 import { type UnconfirmedBatch, UnconfirmedBatches } from "./unconfirmed-batches.ts";
 
 const PAUSE_MS = 100;

@@ -1,4 +1,4 @@
-import { failoverTimes } from "../format/constants.ts";
+import { failoverTimes } from "../format/layout.ts";
 
 /** Maximum bytes of a batch, so that each can be kept and sent again. */
 export const MAX_UNCONFIRMED_BYTES = 262_144;

@@ -1,7 +1,6 @@
 import type { Store } from "../../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../../store/keys.ts";
 import type { BucketName } from "../buckets.ts";
-import { escapeValue, readValues } from "./field.ts";
 
 export const MAX_SHARDS = 1024;
 const FORMAT = 1;
@@ -69,4 +68,68 @@ export function dimensionCounts(layout: string): { first: number; all: number } 
  */
 export function shardOf(valuesText: Uint8Array, shards: number): number {
   return fnv1a(valuesText) % shards;
+}
+
+/** Bounds that every supported database can store. A value outside them is refused when it is counted. */
+
+const KEY_CHARACTERS = 765;
+const MAX_VALUE_CHARACTERS = 255;
+
+/**
+ * Maximum UTF-16 units of a value: 255 with up to three dimensions, otherwise 765 divided by the dimensions. A primary
+ * key has no more room.
+ */
+export function longestValue(dimensions: number): number {
+  return Math.min(MAX_VALUE_CHARACTERS, Math.floor(KEY_CHARACTERS / Math.max(1, dimensions)));
+}
+
+/** Whether every database stores the text unchanged. None accepts NUL or a lone surrogate in all encodings. */
+export function isStorable(text: unknown, longest: number): text is string {
+  return typeof text === "string" && text.length <= longest && !/[\0\p{Surrogate}]/u.test(text);
+}
+
+/** The years 1000 to 9999: all databases have timestamps for them, with days of any time zone. */
+export const MIN_START_MS = /* @__PURE__ */ Date.UTC(1000, 0);
+export const MAX_START_MS = /* @__PURE__ */ Date.UTC(9999, 11, 31, 23, 59);
+
+/** The times on which exactness across failovers depends. test/counter/simulator removes them one by one. */
+export const failoverTimes = {
+  /** How long after its acknowledgement a batch may still be lost in a failover. */
+  keptMs: 10_000,
+  /** After this time the last acknowledged batch is checked once more, and unconfirmed-batches.ts then drops it. */
+  checkMs: 11_000,
+  /**
+   * A producer that was silent for this long takes a new mark. A drain deletes marks that have not moved for an hour.
+   */
+  longestSilenceMs: 1_200_000,
+};
+
+/**
+ * The name of a row in a shard: `<start, minutes since 1970>|<value>|<value>...`. Values are in the order of the
+ * dimensions, with "%", "|" and line feeds as % and two hexadecimal digits.
+ */
+const ESCAPED = /[%|\n]/g;
+
+function escapeValue(value: string): string {
+  return value.replace(ESCAPED, (found) => `%${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function unescapeValue(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** The part after the start: a "|" before each value. */
+export function valuesText(values: readonly string[]): string {
+  return values.map((value) => `|${escapeValue(value)}`).join("");
+}
+
+export function readValues(text: string): string[] {
+  return text.split("|").slice(1).map(unescapeValue);
+}
+
+/** `dimensions`: their number. Values of dimensions that the counting process did not have are empty. */
+export function readField(text: string, dimensions = 0): { startMinute: number; values: string[] } {
+  const values = readValues(text);
+  while (values.length < dimensions) values.push("");
+  return { startMinute: Number.parseInt(text, 10), values };
 }

@@ -3,7 +3,6 @@ import { addScript } from "../../../generated/scripts/counter.ts";
 import type { Operation } from "../../../store/contract.ts";
 import { unpackStrings } from "../../../store/message-pack.ts";
 import { newerOf } from "../format/layout.ts";
-import { isInTable } from "./in-table.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Addition {
@@ -91,3 +90,14 @@ export const add: Operation<Addition, Added> = {
     return { isCounted: true, generation, born: shard.get("@born") ?? "", position };
   },
 };
+
+/**
+ * Whether the table has a batch that was acknowledged in `where`, `<born>.<generation>`. `limit`, `<born>
+ * <generation>`, is the state of the table when the shard was rebased on it. The twin of lua/counter/in-table.lua.
+ */
+export function isInTable(where: string, limit: string): boolean {
+  const last = /^([0-9a-f]+) (\d+)$/.exec(limit);
+  const own = /^([0-9a-f]*)\.(\d+)$/.exec(where);
+  if (!last || !own) return false;
+  return Number(own[2]) <= Number(last[2]) && Number.parseInt(`0${own[1]}`, 16) <= Number.parseInt(last[1]!, 16);
+}

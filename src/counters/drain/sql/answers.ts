@@ -1,6 +1,5 @@
 import { OrielError, show } from "../../../base/errors.ts";
-import { CounterRow } from "../../counter/row.ts";
-import type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
+import { CounterRow, type CounterShape, type LedgerRow, type RowsQuery } from "../../counter/table.ts";
 import { MAX_COUNT, secondText } from "./rows.ts";
 import { boundMs, checkQuery, isStart } from "./shape.ts";
 

@@ -1,8 +1,8 @@
 import { argumentError, signalOf, wholeNumber } from "../../../base/errors.ts";
 import { Site } from "../../../base/site.ts";
-import type { CounterShape } from "../../counter/table.ts";
+import type { CounterShape, LedgerRow } from "../../counter/table.ts";
 import { checkShape } from "./shape.ts";
-import type { Sink, SinkCallOptions } from "./sink.ts";
+import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "./sink.ts";
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const SHAPE = "a counter's shape: { name, dimensions, buckets }";
@@ -45,4 +45,15 @@ function check(shape: CounterShape, limits: SinkCallOptions | undefined): void {
   signalOf("signal", limits.signal);
   const { timeoutMs } = limits;
   if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
+}
+
+/** Explains, from the current row, why the ledger did not accept a batch. */
+export function ledgerRefusal(
+  row: Pick<LedgerRow, "generation" | "nonce" | "fence"> | undefined,
+  batch: DrainBatch,
+): ApplyResult {
+  if (!row) return { status: "behind", generation: 0, nonce: "" };
+  if (row.fence > batch.fence) return { status: "superseded", fence: row.fence };
+  if (row.generation === batch.generation && row.nonce === batch.nonce) return { status: "already-applied" };
+  return { status: "behind", generation: row.generation, nonce: row.nonce };
 }

@@ -1,6 +1,5 @@
 import type { BucketName } from "../../counter/buckets.ts";
-import type { CounterRow } from "../../counter/row.ts";
-import type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
+import type { CounterRow, CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
 
 /** A count that a drain adds to a row. Values are in the order of the dimensions. */
 export interface DrainRow {

@@ -1,9 +1,9 @@
 import { corruptError } from "../../../base/errors.ts";
 import { MAX_ENDED_GENERATIONS, STATUS } from "../../../generated/layouts/counter.ts";
-import { rebaseScript } from "../../../generated/scripts/counter.ts";
+import { rebaseScript, setAsideScript } from "../../../generated/scripts/counter.ts";
 import type { Operation } from "../../../store/contract.ts";
 import { packStrings } from "../../../store/message-pack.ts";
-import { isInTable } from "./in-table.ts";
+import { isInTable } from "./add.ts";
 import { change, type Shard, shardAt } from "./shard.ts";
 
 export interface Rebase {
@@ -82,3 +82,30 @@ function takeOut(shard: Shard, generation: number, rows: string): void {
     shard.add(`@n:${generation}`, -BigInt(parts[i + 1]!));
   }
 }
+
+export interface SetAside {
+  /** Another key of the shard's slot. */
+  aside: string;
+  /** The observed state of the key, `<type> <layout> <born>`, with "-" for a missing part. */
+  seen: string;
+}
+
+/** Renames a shard's key. False if its state is not the observed one. Law in lua/counter/set-aside.lua. */
+export const setAside: Operation<SetAside, boolean> = {
+  name: "counter/set-aside",
+  script: setAsideScript,
+  keyCount: 2,
+  arity: 1,
+  repeatable: false,
+  keysOf: (key, { aside }) => [key, aside],
+  encode: ({ seen }) => [seen],
+  decode: (reply) => reply[0] === STATUS.done,
+  local(keys, key, { aside, seen }) {
+    const shard = keys.get(key) as Shard | undefined;
+    if (!shard || keys.get(aside) !== undefined) return false;
+    if (`hash ${shard.get("@layout") ?? "-"} ${shard.get("@born") ?? "-"}` !== seen) return false;
+    keys.delete(key);
+    keys.set(aside, shard, shard.sizeBytes, Number.POSITIVE_INFINITY);
+    return true;
+  },
+};
