@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { FlowNode } from "../../src/metrics/flow/controller.ts";
 import { RejectController } from "../../src/metrics/flow/reject-controller.ts";
 import { ThrottlingController } from "../../src/metrics/flow/throttling-controller.ts";
-import { WarmUpController } from "../../src/metrics/flow/warm-up-controller.ts";
-import { WarmUpThrottlingController } from "../../src/metrics/flow/warm-up-throttling-controller.ts";
+import { WarmUpController, WarmUpThrottlingController } from "../../src/metrics/flow/warm-up.ts";
 import { StatisticNode } from "../../src/metrics/window/statistic-node.ts";
 
 const T = 1_600_000_000_000;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LeapArray } from "../../src/metrics/window/leap-array.ts";
+import { LeapArray, WindowWrap } from "../../src/metrics/window/leap-array.ts";
 import { MetricBucket } from "../../src/metrics/window/metric-bucket.ts";
-import { WindowWrap } from "../../src/metrics/window/window-wrap.ts";
 
 const T = 1_600_000_000_000;
 

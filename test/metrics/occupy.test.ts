@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { OccupiableLeapArray } from "../../src/metrics/window/leap-array.ts";
 import { MetricWindow } from "../../src/metrics/window/metric-window.ts";
-import { OccupiableLeapArray } from "../../src/metrics/window/occupiable-leap-array.ts";
 import { sum } from "./oracle.ts";
 
 const T = 1_577_017_699_235;

@@ -15,21 +15,19 @@ export type {
 export { RejectController, type RejectOptions } from "../../metrics/flow/reject-controller.ts";
 export { ThrottlingController, type ThrottlingOptions } from "../../metrics/flow/throttling-controller.ts";
 export type { WarmUpOptions } from "../../metrics/flow/warm-up.ts";
-export { WarmUpController } from "../../metrics/flow/warm-up-controller.ts";
 export {
+  WarmUpController,
   WarmUpThrottlingController,
   type WarmUpThrottlingOptions,
-} from "../../metrics/flow/warm-up-throttling-controller.ts";
-export type { BucketDetails } from "../../metrics/window/bucket-details.ts";
+} from "../../metrics/flow/warm-up.ts";
+export type { BucketDetails } from "../../metrics/window/cells.ts";
 export type { LatencyPercentileOptions, LatencySeriesOptions } from "../../metrics/window/latency-percentiles.ts";
-export { LeapArray, type LeapArrayOptions } from "../../metrics/window/leap-array.ts";
-export type { LeapMode } from "../../metrics/window/leap-mode.ts";
+export type { LeapMode, WindowWrap } from "../../metrics/window/leap-array.ts";
+export { LeapArray, type LeapArrayOptions, OccupiableLeapArray } from "../../metrics/window/leap-array.ts";
 export { MetricBucket } from "../../metrics/window/metric-bucket.ts";
 export type { MetricView } from "../../metrics/window/metric-view.ts";
 export { MetricWindow, type MetricWindowOptions } from "../../metrics/window/metric-window.ts";
-export { OccupiableLeapArray } from "../../metrics/window/occupiable-leap-array.ts";
 export { StatisticNode, type StatisticNodeOptions } from "../../metrics/window/statistic-node.ts";
-export type { WindowWrap } from "../../metrics/window/window-wrap.ts";
 export type { MetricsSources } from "../../operate/exporters/collect.ts";
 export type { MetricInfo, MetricsSource, Sample } from "../../operate/exporters/metric.ts";
 export type { ExporterOptions } from "../../operate/exporters/options.ts";

@@ -10,7 +10,6 @@ import {
   PASS,
   type TrafficShapingController,
 } from "./controller.ts";
-import { Pacer } from "./pacer.ts";
 
 /** Options of `ThrottlingController`. */
 export interface ThrottlingOptions {
@@ -57,3 +56,23 @@ const THROTTLING = {
   maxQueueingTime: [durationMs, 500, 0],
   clock: [fn<Clock>, () => performance.now(), "a function that returns ms"],
 } as const satisfies Schema<ThrottlingOptions>;
+
+/**
+ * Spaces calls: each call passes at least its own `costMs` after the one before, and waits for that time. The state
+ * is the lead of the last pass over now. That number is small, so high rates lose nothing to rounding.
+ * If the clock goes back, no time has passed: no call waits longer than `maxWaitMs`, and no call passes sooner.
+ */
+export class Pacer {
+  #aheadMs = Number.NEGATIVE_INFINITY;
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  /** Decides about a call that must pass at least `costMs` after the one before. */
+  pass(costMs: number, maxWaitMs: number, nowMs: number): FlowDecision {
+    if (nowMs > this.#nowMs) this.#aheadMs -= nowMs - this.#nowMs;
+    this.#nowMs = nowMs;
+    const waitMs = this.#aheadMs + costMs;
+    if (waitMs > maxWaitMs) return DENY;
+    this.#aheadMs = Math.max(0, waitMs);
+    return waitMs > 0 ? { allowed: true, waitMs } : PASS;
+  }
+}

@@ -1,6 +1,17 @@
 import { argumentError } from "../../base/errors.ts";
-import { fn, type Schema, type SettingsOf } from "../../base/options.ts";
+import { fn, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
+import { atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
+import {
+  checkAsked,
+  checkPasses,
+  DENY,
+  type FlowDecision,
+  type FlowNode,
+  PASS,
+  type TrafficShapingController,
+} from "./controller.ts";
+import { Pacer } from "./throttling-controller.ts";
 
 /** Options of `WarmUpController`. */
 export interface WarmUpOptions {
@@ -80,5 +91,72 @@ export class WarmUp {
   #isIdle(previousPerSecond: number, secondMs: number): boolean {
     const coldRate = this.count / this.#coldFactor;
     return coldRate >= 1 ? previousPerSecond < Math.floor(coldRate) : secondMs - this.#usedMs > 1000 / coldRate;
+  }
+}
+
+/**
+ * Denies calls above a rate that warms up. In use, it rises from `count / coldFactor` passes per second to `count`;
+ * idle, it falls again. A call with more passes than the rate of one second is allowed when that rate has produced as
+ * many. At 1/3 per second, one pass is allowed every 3 s. Cost: O(1). Source: Sentinel's WarmUpController.
+ */
+export class WarmUpController implements TrafficShapingController {
+  readonly #warmUp: WarmUp;
+  #passedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: WarmUpOptions) {
+    this.#warmUp = atSite("WarmUpController", () => new WarmUp(settingsOf(WARM_UP, options)));
+  }
+
+  /** Allows the call if the rate is below what the resource's warmth permits. */
+  tryPass(node: FlowNode, count = 1): FlowDecision {
+    checkPasses(count, "WarmUpController");
+    checkAsked(node, undefined, "WarmUpController");
+    const nowMs = this.#warmUp.clock();
+    const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
+    const used = node.allowedPerSecond();
+    // The rate is a rounded quotient, so an exact fit may be off by its last bit.
+    const fits = used + count <= rate * (1 + Number.EPSILON);
+    if (!fits && !(used === 0 && count <= this.#warmUp.count && this.#isDue(count, rate, nowMs))) return DENY;
+    this.#passedMs = nowMs;
+    return PASS;
+  }
+
+  /** A call is due at once if the clock went back, so that no call waits for the clock to catch up. */
+  #isDue(count: number, rate: number, nowMs: number): boolean {
+    return nowMs < this.#passedMs || nowMs - this.#passedMs >= (count * 1000) / rate;
+  }
+}
+
+/** Options of `WarmUpThrottlingController`. */
+export interface WarmUpThrottlingOptions extends WarmUpOptions {
+  /** A call that would wait longer is denied; default "500ms". */
+  maxQueueingTime?: Duration | undefined;
+}
+
+/**
+ * Uniform queueing at a rate that warms up. Passes are `1 / rate` apart, and a decision contains the wait. Cost: O(1).
+ * Source: Sentinel's WarmUpRateLimiterController.
+ */
+export class WarmUpThrottlingController implements TrafficShapingController {
+  readonly #warmUp: WarmUp;
+  readonly #maxQueueingTimeMs: number;
+  readonly #pacer = new Pacer();
+
+  constructor(options: WarmUpThrottlingOptions) {
+    const settings = atSite("WarmUpThrottlingController", () =>
+      settingsOf({ ...WARM_UP, maxQueueingTime: [durationMs, 500, 0] }, options),
+    );
+    this.#warmUp = new WarmUp(settings);
+    this.#maxQueueingTimeMs = settings.maxQueueingTimeMs;
+  }
+
+  /** Allows calls at distances that shrink as the resource warms up. */
+  tryPass(node: FlowNode, count = 1): FlowDecision {
+    checkPasses(count, "WarmUpThrottlingController");
+    checkAsked(node, undefined, "WarmUpThrottlingController");
+    if (count === 0) return PASS;
+    const nowMs = this.#warmUp.clock();
+    const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
+    return this.#pacer.pass((count * 1000) / rate, this.#maxQueueingTimeMs, nowMs);
   }
 }

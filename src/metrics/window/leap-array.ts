@@ -1,9 +1,8 @@
-import { checkKnown } from "../../base/errors.ts";
+import { argumentError, checkKnown } from "../../base/errors.ts";
 import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
-import { checkMode, isDeprecated, type LeapMode } from "./leap-mode.ts";
+import { MetricBucket } from "./metric-bucket.ts";
 import { bucketLengthMs, bucketStartMs, checkTime } from "./shape.ts";
-import { WindowWrap } from "./window-wrap.ts";
 
 /** Options of `LeapArray`. */
 export interface LeapArrayOptions<T> {
@@ -153,5 +152,82 @@ export class LeapArray<T> {
     if (this.#reset) this.#reset(wrap.value, startMs);
     else if (typeof value?.reset === "function") value.reset();
     else wrap.value = this.#newBucket(startMs);
+  }
+}
+
+/**
+ * The buckets that count in an answer at `now`.
+ * "exact": buckets with now - interval < start <= now.
+ * "sentinel": also a bucket exactly one interval old, and those ahead of a clock that stepped back.
+ * "future": buckets with now < start, for events that are booked ahead.
+ */
+export type LeapMode = "sentinel" | "exact" | "future";
+
+export function checkMode(mode: LeapMode, known: readonly LeapMode[]): LeapMode {
+  if (!known.includes(mode)) throw argumentError("mode", mode, known.map((name) => `"${name}"`).join(" or "));
+  return mode;
+}
+
+function isDeprecated(mode: LeapMode, nowMs: number, startMs: number, intervalMs: number): boolean {
+  if (mode === "future") return nowMs >= startMs;
+  if (mode === "sentinel") return nowMs - startMs > intervalMs;
+  return startMs > nowMs || nowMs - startMs >= intervalMs;
+}
+
+/** A value and the time span of its bucket: `startMs` <= t < `startMs + lengthMs`. Source: Sentinel's WindowWrap. */
+export class WindowWrap<T> {
+  readonly lengthMs: number;
+  #startMs: number;
+  value: T;
+
+  constructor(lengthMs: number, startMs: number, value: T) {
+    this.lengthMs = lengthMs;
+    this.#startMs = startMs;
+    this.value = value;
+  }
+
+  /** Ms since 1970, a multiple of `lengthMs`. */
+  get startMs(): number {
+    return this.#startMs;
+  }
+
+  /** Moves the wrap to another time span, and leaves the value as it is. */
+  resetTo(startMs: number): this {
+    this.#startMs = startMs;
+    return this;
+  }
+
+  /** True if the time is inside. The end of the span belongs to the next bucket. */
+  isTimeInWindow(timeMs: number): boolean {
+    return this.#startMs <= timeMs && timeMs < this.#startMs + this.lengthMs;
+  }
+}
+
+/**
+ * A LeapArray of MetricBuckets in which passes can be booked in future buckets. A bucket starts with the passes booked
+ * for it. MetricWindow does the same with typed arrays.
+ * Source: Sentinel's OccupiableBucketLeapArray and FutureBucketLeapArray.
+ */
+export class OccupiableLeapArray extends LeapArray<MetricBucket> {
+  readonly #borrowed: LeapArray<MetricBucket>;
+
+  constructor(sampleCount: number, interval: Duration, options: { clock?: Clock | undefined } = {}) {
+    atSite("OccupiableLeapArray", () => checkKnown(options, ["clock"]));
+    const { clock = Date.now } = options;
+    const borrowed = new LeapArray(sampleCount, interval, () => new MetricBucket(), { mode: "future", clock });
+    const begin = (bucket: MetricBucket, timeMs: number) =>
+      bucket.reset().addAllowed(borrowed.windowValue(timeMs)?.allowed ?? 0);
+    super(sampleCount, interval, (timeMs) => begin(new MetricBucket(), timeMs), { clock, reset: begin });
+    this.#borrowed = borrowed;
+  }
+
+  /** Books passes in the bucket of `timeMs`. */
+  addWaiting(timeMs: number, count: number): void {
+    this.#borrowed.currentWindow(timeMs)?.value.addAllowed(count);
+  }
+
+  /** Passes booked in future buckets. */
+  currentWaiting(): number {
+    return this.#borrowed.values().reduce((sum, bucket) => sum + bucket.allowed, 0);
   }
 }

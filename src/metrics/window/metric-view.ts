@@ -1,9 +1,8 @@
 import { argumentErrorOf, Site } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
-import { type BucketDetails, detailsOf } from "./bucket-details.ts";
-import { CELL } from "./cells.ts";
+import { type BucketDetails, CELL, detailsOf } from "./cells.ts";
 import type { LatencyPercentileOptions, LatencyPercentiles } from "./latency-percentiles.ts";
-import type { LeapMode } from "./leap-mode.ts";
+import type { LeapMode } from "./leap-array.ts";
 import type { MetricRing } from "./metric-ring.ts";
 import { checkTime } from "./shape.ts";
 

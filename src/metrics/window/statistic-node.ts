@@ -1,8 +1,7 @@
 import { checkKnown } from "../../base/errors.ts";
 import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
-import type { BucketDetails } from "./bucket-details.ts";
-import { checkCount } from "./cells.ts";
+import { type BucketDetails, checkCount } from "./cells.ts";
 import { MetricWindow, type MetricWindowOptions } from "./metric-window.ts";
 import { checkTime } from "./shape.ts";
 
