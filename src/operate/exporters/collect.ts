@@ -67,3 +67,16 @@ function combine(known: Map<string, Sample>, sample: Sample, aggregator: "sum" |
   else if (aggregator === "sum") other.value += sample.value;
   else other.value = Math.max(other.value, sample.value);
 }
+
+/** One source made of several. `partsOf` is called at each collection. */
+export function together(metrics: readonly MetricInfo[], partsOf: () => readonly MetricsSource[]): MetricsSource {
+  const parts = () => partsOf().flatMap((each) => each.parts?.() ?? [each]);
+  return {
+    metrics,
+    parts,
+    async collect() {
+      const all = await collectFrom(parts());
+      return metrics.map(({ prometheus }) => all.get(prometheus) ?? []);
+    },
+  };
+}

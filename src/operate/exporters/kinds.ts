@@ -1,5 +1,4 @@
-import type { MetricInfo, MetricsSource } from "./metric.ts";
-import { Names } from "./names.ts";
+import { type MetricInfo, type MetricsSource, Names } from "./metric.ts";
 import {
   BREAKER_METRICS,
   BreakerCounts,

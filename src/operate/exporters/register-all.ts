@@ -1,14 +1,13 @@
 import { wholeNumber } from "../../base/errors.ts";
 import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { atSite, checkStore } from "../../base/site.ts";
-import type { Store } from "../../store/contract.ts";
+import type { Store, WatchedStore } from "../../store/contract.ts";
 import { onStructure, structuresOf } from "../../store/registry/live.ts";
+import { together } from "./collect.ts";
 import { Election } from "./election.ts";
 import { allKinds, type Kind } from "./kinds.ts";
-import type { MetricsSource } from "./metric.ts";
+import { counter, type MetricInfo, type MetricsSource, type Sample, Totals } from "./metric.ts";
 import { type SeriesSourceOptions, seriesSettings } from "./sources/series-source.ts";
-import { STORE_METRICS, storeSource } from "./sources/store-source.ts";
-import { together } from "./together.ts";
 
 /** Options of `registerAll`. */
 export interface RegisterAllOptions {
@@ -96,6 +95,34 @@ function ifElected(source: MetricsSource, election: Election, structure: string)
     async collect() {
       if (await election.isElected(structure)) return source.collect();
       return source.metrics.map(() => []);
+    },
+  };
+}
+
+const STORE_METRICS: readonly MetricInfo[] = [
+  {
+    prometheus: "store_up",
+    otel: "store.up",
+    type: "gauge",
+    unit: "1",
+    help: "1 while this process can use the store, else 0. A sum is the number of processes that can.",
+    isShared: false,
+  },
+  counter("store_outages", "store.outages", "{outage}", "Times that the store went down for this process."),
+];
+
+/** The health of a store as this process sees it, from now on. */
+function storeSource(store: Store): MetricsSource {
+  const outages = new Totals();
+  const labels = { server: store.address ?? "memory" };
+  const watched = "health" in store ? (store as WatchedStore) : undefined;
+  outages.add(labels, 0);
+  watched?.on("down", () => outages.add(labels));
+  return {
+    metrics: STORE_METRICS,
+    async collect() {
+      const up: Sample[] = watched ? [{ value: watched.health.state === "up" ? 1 : 0, labels }] : [];
+      return [up, outages.samples()];
     },
   };
 }

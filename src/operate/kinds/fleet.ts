@@ -1,7 +1,7 @@
 import { FleetMetrics } from "../../metrics/fleet/fleet-metrics.ts";
 import type { MetricView } from "../../metrics/window/metric-view.ts";
 import type { FleetCounts, FleetName, FleetPart } from "../dashboard/parts.ts";
-import { finite } from "../dashboard/series/numbers.ts";
+import { finite } from "../dashboard/series/view.ts";
 import { number } from "../format.ts";
 import type { Kind } from "./kind.ts";
 import type { Identified, Open, Scope } from "./scope.ts";

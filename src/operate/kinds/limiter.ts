@@ -3,7 +3,7 @@ import type { Duration } from "../../base/time.ts";
 import { Limiter } from "../../limits/limiter/limiter.ts";
 import { limiterHistory, limiterRates } from "../dashboard/history/outcomes.ts";
 import type { DeniedId } from "../dashboard/parts.ts";
-import { finite } from "../dashboard/series/numbers.ts";
+import { finite } from "../dashboard/series/view.ts";
 import { deniedKey } from "../history/names.ts";
 import { denied } from "../history/steps/denied.ts";
 import type { Kind } from "./kind.ts";

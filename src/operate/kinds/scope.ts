@@ -1,9 +1,9 @@
 import { OrielError } from "../../base/errors.ts";
+import { hexOf } from "../../base/hex.ts";
 import type { Store, WatchedStore } from "../../store/contract.ts";
 import type { Settings } from "../../store/registry/live.ts";
 import { quietStore } from "../../store/registry/quiet-store.ts";
 import { type RegisteredStructure, type Registry, readRegistry } from "../../store/registry/read-registry.ts";
-import { Ids } from "../dashboard/masked.ts";
 import type { DashboardSettings } from "../dashboard/options.ts";
 import type { ProcessEntry } from "../dashboard/protocol.ts";
 
@@ -144,4 +144,37 @@ function hash(text: string, seed: number): string {
   a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
   return (4294967296 * (2097151 & b) + (a >>> 0)).toString(16).padStart(14, "0").slice(-11);
+}
+
+/** Ids of users and messages, as pages see them. */
+export class Ids {
+  readonly #isMasked: boolean;
+  #secret: ReturnType<typeof newSecret> | undefined;
+
+  constructor(isMasked: boolean) {
+    this.#isMasked = isMasked;
+  }
+
+  /** The id, or under `maskIds` its first and last character, or less. */
+  shown(id: string): string {
+    if (!this.#isMasked) return id;
+    const characters = [...id];
+    return characters.length < 4 ? "…" : `${characters[0]}…${characters.at(-1)}`;
+  }
+
+  /**
+   * A text that no other id has: the id, or under `maskIds` a code made with a secret of this process. Without the secret
+   * nobody can try ids until one has this code.
+   */
+  async keyOf(id: string): Promise<string> {
+    if (!this.#isMasked) return id;
+    this.#secret ??= newSecret();
+    const code = await crypto.subtle.sign("HMAC", await this.#secret, new TextEncoder().encode(id));
+    return hexOf(new Uint8Array(code, 0, 16));
+  }
+}
+
+function newSecret() {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 }

@@ -2,10 +2,7 @@ import { OrielError } from "../../base/errors.ts";
 import { Series } from "../../engine/series/series.ts";
 import { csvOf } from "../dashboard/csv.ts";
 import type { Distribution, RowNumbers } from "../dashboard/protocol.ts";
-import { binsOf } from "../dashboard/series/bins.ts";
-import { finite, rateOf, windowNumbers } from "../dashboard/series/numbers.ts";
-import { viewOf } from "../dashboard/series/view.ts";
-import { type AskedWindow, windowOf } from "../dashboard/series/window.ts";
+import { type AskedWindow, binsOf, finite, rateOf, viewOf, windowNumbers, windowOf } from "../dashboard/series/view.ts";
 import type { Kind } from "./kind.ts";
 import type { Described, Identified, Open, Scope } from "./scope.ts";
 

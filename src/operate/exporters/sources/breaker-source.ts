@@ -1,8 +1,7 @@
 import { argumentError } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
-import { counter, type MetricInfo, type MetricsSource, Totals } from "../metric.ts";
-import { Names } from "../names.ts";
-import { together } from "../together.ts";
+import { together } from "../collect.ts";
+import { counter, type MetricInfo, type MetricsSource, Names, Totals } from "../metric.ts";
 
 const STATES = ["closed", "open", "half-open"] as const;
 const EVENTS = { open: "open", halfOpen: "half-open", close: "closed" } as const;

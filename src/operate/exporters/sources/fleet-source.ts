@@ -3,11 +3,11 @@ import { given, oneOf, type Schema, settingsOf } from "../../../base/options.ts"
 import { atSite } from "../../../base/site.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
 import { tap } from "../../../store/registry/live.ts";
+import { together } from "../collect.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
 import { counter, type MetricInfo, type MetricsSource, nameLabel, type Sample } from "../metric.ts";
 import { checkPercentiles } from "../options.ts";
-import { together } from "../together.ts";
-import { OUTCOMES, viewMetrics, viewSamples } from "./views.ts";
+import { OUTCOMES, viewMetrics, viewSamples } from "./window-source.ts";
 
 /** Options of `fleetSource`. */
 export interface FleetSourceOptions {

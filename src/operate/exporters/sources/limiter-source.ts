@@ -1,8 +1,7 @@
 import { argumentError } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
 import { tap } from "../../../store/registry/live.ts";
-import { counter, type MetricsSource, type Sample, Totals } from "../metric.ts";
-import { Names } from "../names.ts";
+import { counter, type MetricsSource, Names, type Sample, Totals } from "../metric.ts";
 
 /** The part of a limiter's decision that its source counts. */
 export interface DecisionLike {

@@ -1,9 +1,8 @@
 import { argumentError } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
+import { together } from "../collect.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
-import { counter, type MetricInfo, type MetricsSource, Totals } from "../metric.ts";
-import { Names } from "../names.ts";
-import { together } from "../together.ts";
+import { counter, type MetricInfo, type MetricsSource, Names, Totals } from "../metric.ts";
 
 const STATES = ["waiting", "due", "claimed", "dead"] as const;
 const EVENTS = ["completed", "again", "failed", "retry", "dead", "stalled", "lost"] as const;

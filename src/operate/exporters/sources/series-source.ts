@@ -2,11 +2,10 @@ import { argumentError, checkKnown } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
 import { type Duration, durationMs } from "../../../base/time.ts";
 import { tap } from "../../../store/registry/live.ts";
+import { together } from "../collect.ts";
 import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
-import { type MetricInfo, type MetricsSource, type Sample, spanLabel } from "../metric.ts";
-import { Names } from "../names.ts";
+import { type MetricInfo, type MetricsSource, Names, type Sample, spanLabel } from "../metric.ts";
 import { checkPercentiles } from "../options.ts";
-import { together } from "../together.ts";
 
 /** Options of `seriesSource`. */
 export interface SeriesSourceOptions {
