@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from "node:tls";
 import { Cluster, type ClusterOptions, Redis } from "ioredis";
 import { OrielError } from "../../base/errors.ts";
-import { checkRedisUrl } from "../../store/redis-url.ts";
+import { checkRedisUrl } from "../../store/redis/client-store.ts";
 import type { ServerTyped } from "./server-typed.ts";
 
 /** How long a connection may wait for an answer before it is closed. Longer than any command blocks. */
