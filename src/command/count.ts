@@ -2,12 +2,10 @@ import { pause } from "../base/async/timers.ts";
 import { argumentError } from "../base/errors.ts";
 import { type CountedEvent, Counters } from "../entries/index.ts";
 import { openStore } from "./config/open-store.ts";
-import type { ServerTyped } from "./config/server-typed.ts";
-import { Output } from "./output.ts";
+import type { ServerTyped } from "./config/redis-client.ts";
+import { Output, type Streams } from "./output.ts";
 import { type StreamEntry, StreamGroup } from "./stream-group.ts";
-import type { Streams } from "./streams.ts";
-import { jsonLine } from "./text/json-line.ts";
-import { oneLine } from "./text/safe-text.ts";
+import { jsonLine, oneLine } from "./text/safe-text.ts";
 
 export interface CountTyped extends ServerTyped {
   stream: string;

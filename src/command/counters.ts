@@ -9,16 +9,12 @@ import {
 import { openCounters } from "../operate/kinds/counters.ts";
 import type { Settings } from "../store/registry/live.ts";
 import { openStore } from "./config/open-store.ts";
-import type { ServerTyped } from "./config/server-typed.ts";
+import type { ServerTyped } from "./config/redis-client.ts";
 import { tableLines } from "./live/columns.ts";
 import { find, listed } from "./live/find.ts";
-import { Output } from "./output.ts";
+import { colorsFor, Output, type Streams, widthOf } from "./output.ts";
 import { openSink } from "./sql-sink.ts";
-import type { Streams } from "./streams.ts";
-import { colorsFor, widthOf } from "./terminal.ts";
-import { jsonLine } from "./text/json-line.ts";
-import { safeText } from "./text/safe-text.ts";
-import { wrapped } from "./text/wrapped.ts";
+import { jsonLine, safeText, wrapped } from "./text/safe-text.ts";
 
 export interface CountersTyped extends ServerTyped {
   sql: string;

@@ -1,6 +1,6 @@
 import { type Argument, type Command, Help, type HelpConfiguration, type Option } from "commander";
 import pc from "picocolors";
-import { wrapped } from "./text/wrapped.ts";
+import { wrapped } from "./text/safe-text.ts";
 
 // commander removes the colours where `getOutHasColors` says so.
 const { bold, cyan } = pc.createColors(true);

@@ -3,10 +3,9 @@ import type { LockState } from "../entries/index.ts";
 import { age } from "../operate/format.ts";
 import { openLock } from "../operate/kinds/locks.ts";
 import { openStore } from "./config/open-store.ts";
-import type { ServerTyped } from "./config/server-typed.ts";
-import { Output } from "./output.ts";
-import type { Streams } from "./streams.ts";
-import { jsonLine } from "./text/json-line.ts";
+import type { ServerTyped } from "./config/redis-client.ts";
+import { Output, type Streams } from "./output.ts";
+import { jsonLine } from "./text/safe-text.ts";
 
 export interface LockTyped extends ServerTyped {
   fence?: string;

@@ -17,12 +17,9 @@ import { statsCommand } from "./definitions/stats.ts";
 import { topCommand } from "./definitions/top.ts";
 import { watchCommand } from "./definitions/watch.ts";
 import { HELP_STYLE, helpJson, helpText } from "./help.ts";
-import { allowClosedReader } from "./output.ts";
-import type { Streams } from "./streams.ts";
-import { hasColors, widthOf } from "./terminal.ts";
+import { allowClosedReader, hasColors, type Streams, widthOf } from "./output.ts";
 import { failureJson, failureLines } from "./text/failure.ts";
-import { jsonLine } from "./text/json-line.ts";
-import { oneLine } from "./text/safe-text.ts";
+import { jsonLine, oneLine } from "./text/safe-text.ts";
 
 /** Exit status for wrong usage, an unreadable file, or a store that does not answer. */
 const FAILED = 2;

@@ -2,13 +2,11 @@ import { argumentError } from "../base/errors.ts";
 import type { DelayQueue, QueuedMessage } from "../entries/index.ts";
 import { openQueue } from "../operate/kinds/queue.ts";
 import { openStore } from "./config/open-store.ts";
-import type { ServerTyped } from "./config/server-typed.ts";
+import type { ServerTyped } from "./config/redis-client.ts";
 import { tableLines } from "./live/columns.ts";
 import { find } from "./live/find.ts";
-import { Output } from "./output.ts";
-import type { Streams } from "./streams.ts";
-import { colorsFor, widthOf } from "./terminal.ts";
-import { jsonLine } from "./text/json-line.ts";
+import { colorsFor, Output, type Streams, widthOf } from "./output.ts";
+import { jsonLine } from "./text/safe-text.ts";
 
 export interface QueueTyped extends ServerTyped {
   shards?: string;

@@ -1,6 +1,5 @@
 import type { Cluster, Redis } from "ioredis";
-import { connected, redisClient } from "./config/redis-client.ts";
-import type { ServerTyped } from "./config/server-typed.ts";
+import { connected, redisClient, type ServerTyped } from "./config/redis-client.ts";
 
 const LEASE_MS = 10_000;
 const MAX_ENTRIES = 1000;

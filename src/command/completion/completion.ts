@@ -3,11 +3,9 @@ import type { WatchedStore } from "../../entries/index.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
 import { applyConfig } from "../config/options.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { jsonLine } from "../text/json-line.ts";
-import { oneLine } from "../text/safe-text.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { Output, type Streams } from "../output.ts";
+import { jsonLine, oneLine } from "../text/safe-text.ts";
 import { begunWith, type Candidate, type Candidates, candidatesOf } from "./candidates.ts";
 import { SCRIPTS } from "./scripts.ts";
 

@@ -2,8 +2,7 @@ import type { ConnectionOptions } from "node:tls";
 import type { Clock, Duration } from "../../base/time.ts";
 import { memoryStore, redisStore, type WatchedStore } from "../../entries/index.ts";
 import { oneLine } from "../text/safe-text.ts";
-import { checkRedis, clusterClient, isCluster } from "./redis-client.ts";
-import type { ServerTyped } from "./server-typed.ts";
+import { checkRedis, clusterClient, isCluster, type ServerTyped } from "./redis-client.ts";
 
 /** A warning of the library may quote the server. */
 const warned = (text: string) => process.emitWarning(oneLine(text), "OrielWarning");

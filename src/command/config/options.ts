@@ -1,9 +1,9 @@
+import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { OrielError } from "../../base/errors.ts";
 import type { TlsOptions } from "../../entries/index.ts";
 import { type Config, readConfig, type TlsPaths } from "./config-file.ts";
-import type { ServerTyped } from "./server-typed.ts";
-import { readTls } from "./tls-files.ts";
+import type { ServerTyped } from "./redis-client.ts";
 
 const USUAL_FILE = "oriel.config.json";
 const needed = new WeakMap<Option, string>();
@@ -80,4 +80,13 @@ function fill(command: Command, { tls, token, dashboardToken, ...texts }: Config
 function tlsOf({ servername, ...paths }: TlsPaths): TlsOptions {
   const read = ([name, path]: [string, string]) => [name, readTls(`tls.${name} of the configuration file`, path)];
   return { ...Object.fromEntries(Object.entries(paths).map(read)), ...(servername !== undefined && { servername }) };
+}
+
+/** The text of a PEM file. A key comes from a file, because every user of the machine can read a process's arguments. */
+export function readTls(option: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new OrielError("ARGUMENT", `${option} cannot be read: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from "node:tls";
 import { Cluster, type ClusterOptions, Redis } from "ioredis";
 import { OrielError } from "../../base/errors.ts";
+import type { TlsOptions } from "../../entries/index.ts";
 import { checkRedisUrl } from "../../store/redis/client-store.ts";
-import type { ServerTyped } from "./server-typed.ts";
 
 /** How long a connection may wait for an answer before it is closed. Longer than any command blocks. */
 const MAX_SILENCE_MS = 5000;
@@ -82,4 +82,11 @@ export async function connected(client: Redis | Cluster, signal: AbortSignal): P
 
 function urlsOf(redis: string): string[] {
   return redis.split(/,(?=rediss?:)/).map((url) => url.trim());
+}
+
+/** Where the server is, after flags, the environment and a configuration file were looked at. */
+export interface ServerTyped {
+  redis?: string;
+  prefix?: string;
+  tls?: TlsOptions;
 }

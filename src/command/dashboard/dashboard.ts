@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { argumentError, OrielError } from "../../base/errors.ts";
 import { dashboard } from "../../entries/structures/dashboard.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { Output, type Streams } from "../output.ts";
 import { openSink } from "../sql-sink.ts";
-import type { Streams } from "../streams.ts";
 import { failureLines } from "../text/failure.ts";
-import { jsonLine } from "../text/json-line.ts";
+import { jsonLine } from "../text/safe-text.ts";
 import { isTaken, listen } from "./listen.ts";
 
 export interface DashboardTyped extends ServerTyped {

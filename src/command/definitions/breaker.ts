@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type BreakerTyped, breaker } from "../live/breaker.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Settings come from the registry (oriel ls). An opened circuit rejects the calls of all processes for one cooldown. The processes

@@ -1,6 +1,6 @@
 import { Argument, Command } from "commander";
 import { completion } from "../completion/completion.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 The completions are commands, options, their values, files, and the names of structures, if REDIS_URL, --redis or a configuration

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type CountTyped, count } from "../count.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Exit status: 0 all entries were counted, 1 some could not be read, 2 wrong usage, or Redis fails.

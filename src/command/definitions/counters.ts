@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
 import { neededOption, redisOption } from "../config/options.ts";
 import { type CountersTyped, counters } from "../counters.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Dimensions, buckets, time zone and shards come from the registry (oriel ls), unless options name them. The defaults are for a

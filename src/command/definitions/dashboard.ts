@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { type DashboardTyped, serveDashboard } from "../dashboard/dashboard.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 The dashboard reads what is on the screen, and changes nothing unless --allow-actions is given. It prints its address and runs

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type DemoTyped, demo, demoOptions } from "../demo/demo.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Exit status: 0 every request was counted once, 1 one was not, 2 wrong usage, or Redis fails.

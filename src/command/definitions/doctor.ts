@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { type DoctorTyped, doctor } from "../doctor/doctor.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 The last check is of the command itself: the kernel that computes statistics (wasm-simd, wasm-scalar or js), and whether a

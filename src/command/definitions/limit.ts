@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type LimitTyped, limit } from "../live/limit.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Policies come from the registry (oriel ls). If they are a function of the id, or the limiter is not listed, pass those of the

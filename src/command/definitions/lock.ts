@@ -3,7 +3,7 @@ import { argumentError } from "../../base/errors.ts";
 import { redisOption } from "../config/options.ts";
 import { lockLs } from "../live/lock-ls.ts";
 import { type LockTyped, lock } from "../lock.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 The former holder of a released lock learns of it at its next renewal, and works on until then. The storage must refuse its

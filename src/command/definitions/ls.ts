@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type LsTyped, ls } from "../live/ls.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Each process announces its structures at most once a minute. An idle structure stays in the list for 7 days, and its

@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { redisOption } from "../config/options.ts";
+import type { Streams } from "../output.ts";
 import { type QueueTyped, queue } from "../queue.ts";
-import type { Streams } from "../streams.ts";
 
 const HELP = `
 Exit status: 0 done, 2 wrong usage, or Redis fails.

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
+import type { Streams } from "../output.ts";
 import { replayOptions, type TypedOptions } from "../replay/options.ts";
 import { replay } from "../replay/replay.ts";
-import type { Streams } from "../streams.ts";
 
 /** The definition of the windows, as printed by `oriel replay --help`. */
 const REPLAY_HELP = `

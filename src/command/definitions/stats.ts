@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type StatsTyped, stats } from "../live/stats.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 Settings come from the registry (oriel ls). A name that it does not list is read as a series, with a notice on stderr.

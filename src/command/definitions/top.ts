@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { redisOption } from "../config/options.ts";
 import { type TopTyped, top } from "../live/top/top.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 
 const HELP = `
 The first line is the health of the store: server, round trip, memory, persistence, eviction and clock. Bad facts have a

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type WatchTyped, watch } from "../live/watch.ts";
-import type { Streams } from "../streams.ts";
+import type { Streams } from "../output.ts";
 import { withStatsOptions } from "./stats.ts";
 
 const HELP = `

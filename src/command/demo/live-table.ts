@@ -1,7 +1,5 @@
 import type { WindowStats } from "../../entries/index.ts";
-import type { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
+import { colorsFor, type Output, type Streams, widthOf } from "../output.ts";
 
 const SHOWN_ROWS = 15;
 const COLUMNS = ["time", "count", "req/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms"];

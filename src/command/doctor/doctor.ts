@@ -8,13 +8,10 @@ import type { DoctorTarget, NodeAddress } from "../../operate/doctor/connection.
 import { examine, type Report } from "../../operate/doctor/examine.ts";
 import { httpTarget } from "../../operate/doctor/http-connection.ts";
 import { type SingleClient, tcpTarget } from "../../operate/doctor/tcp-connection.ts";
-import { checkRedis, clusterClient } from "../config/redis-client.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { readTls } from "../config/tls-files.ts";
-import { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
-import { jsonLine } from "../text/json-line.ts";
+import { readTls } from "../config/options.ts";
+import { checkRedis, clusterClient, type ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
+import { jsonLine } from "../text/safe-text.ts";
 import { kernelCheck } from "./kernel-check.ts";
 import { reportText } from "./report-text.ts";
 

@@ -1,8 +1,7 @@
 import type { Colors } from "picocolors/types";
 import type { Check, Verdict } from "../../operate/doctor/check.ts";
 import type { Report } from "../../operate/doctor/examine.ts";
-import { safeText } from "../text/safe-text.ts";
-import { wrapped } from "../text/wrapped.ts";
+import { safeText, wrapped } from "../text/safe-text.ts";
 
 const VERDICT_WIDTH = 10;
 const NAME_WIDTH = 13;

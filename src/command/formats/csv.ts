@@ -1,10 +1,9 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import { argumentError, OrielError } from "../../base/errors.ts";
+import { type Guess, guessTime, guessValue, TIME_NAMES, VALUE_NAMES } from "./guess.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
-import { guessTime, TIME_NAMES } from "./time-guess.ts";
 import { parseTimeMs } from "./times.ts";
-import { type Guess, guessValue, VALUE_NAMES } from "./value-guess.ts";
 
 /** A quote still open after this many lines or characters makes one bad line, so the rest of the file is still read. */
 const MAX_RECORD_LINES = 100;
@@ -27,7 +26,7 @@ interface Columns {
  * The first record is a header if it has a column that was requested by name, or has neither a number nor a time.
  * A record like the header is skipped: joined files have one each. All records are as wide as the first.
  * A column is a name or a number from 1. The time and the value are guessed by their names and by what the first lines
- * hold (time-guess.ts, value-guess.ts). A column of a header that was not found by its name is reported as a guess.
+ * hold (guess.ts). A column of a header that was not found by its name is reported as a guess.
  */
 export class CsvParser implements LineParser {
   #delimiter = "";

@@ -1,16 +1,15 @@
+import { type Candidate, guessTime, guessValue, TIME_NAMES, VALUE_NAMES } from "./guess.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Choice, LineParser, Outcome, Selection } from "./reading.ts";
-import { guessTime, TIME_NAMES } from "./time-guess.ts";
 import { isLikelyTime } from "./times.ts";
-import { type Candidate, guessValue, VALUE_NAMES } from "./value-guess.ts";
 
 /** Deeper fields are not guessed. */
 const MAX_DEPTH = 4;
 
 /**
  * One JSON object a line. A field is named by its path (`request.timing.total`). A field whose own name contains dots
- * has priority. The time and the value are guessed by their names and by what the first lines hold (time-guess.ts,
- * value-guess.ts). Lines may have several names for the time.
+ * has priority. The time and the value are guessed by their names and by what the first lines hold (guess.ts).
+ * Lines may have several names for the time.
  */
 export class NdjsonParser implements LineParser {
   readonly #times: string[];

@@ -5,16 +5,12 @@ import { openBreaker } from "../../operate/kinds/breaker.ts";
 import type { Described } from "../../operate/kinds/scope.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
 import { failureLines } from "../text/failure.ts";
-import { jsonLine } from "../text/json-line.ts";
-import { safeText } from "../text/safe-text.ts";
+import { jsonLine, safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { find, listed } from "./find.ts";
-import { matcherOf } from "./glob.ts";
+import { find, listed, matcherOf } from "./find.ts";
 
 export interface BreakerTyped extends ServerTyped {
   json?: boolean;

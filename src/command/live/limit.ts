@@ -1,17 +1,15 @@
-import { argumentError, needlessArgument } from "../../base/errors.ts";
-import type { Decision, Duration } from "../../entries/index.ts";
+import { argumentError, needlessArgument, OrielError } from "../../base/errors.ts";
+import { type Decision, type Duration, Limiter, type Store } from "../../entries/index.ts";
 import { age, asTyped } from "../../operate/format.ts";
+import { openLimiter } from "../../operate/kinds/limiter.ts";
+import { typedPolicy } from "../../operate/kinds/policies.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
 import { typedDuration } from "../replay/options.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
-import { jsonLine } from "../text/json-line.ts";
-import { safeText } from "../text/safe-text.ts";
+import { jsonLine, safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { find } from "./find.ts";
-import { limiterOf } from "./policies.ts";
+import { type Found, find } from "./find.ts";
 
 export interface LimitTyped extends ServerTyped {
   policies?: string;
@@ -96,4 +94,33 @@ function decisionText(name: string, id: string, decision: Decision, { stdout }: 
 
 function waitText(retryAfterMs: number): string {
   return retryAfterMs === Number.POSITIVE_INFINITY ? "however long you wait" : `for ${age(retryAfterMs)}`;
+}
+
+const EXAMPLE = `--policies '[{"kind":"sliding-window","limit":100,"span":"1m"}]'`;
+
+/** A limiter with the policies that were typed, else those of the registry. Throws ARGUMENT. */
+function limiterOf(store: Store, found: Found, typed: string | undefined): Limiter {
+  const { name, settings, isListed, advice } = found;
+  if (typed !== undefined) return new Limiter(store, listOf(typed).map(typedPolicy), { name });
+  const shown = JSON.stringify(name);
+  if (!isListed)
+    throw new OrielError("ARGUMENT", `the registry lists no Limiter ${shown}${advice}; pass its policies: ${EXAMPLE}`);
+  if (!Array.isArray(settings.policies))
+    throw new OrielError(
+      "ARGUMENT",
+      `the policies of Limiter ${shown} depend on the id, by a function that only its processes have; pass those of this id: ${EXAMPLE}`,
+    );
+  return openLimiter(store, found);
+}
+
+function listOf(typed: string): Record<string, unknown>[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(typed);
+  } catch {
+    throw argumentError("--policies", typed, `a JSON array, like ${EXAMPLE}`);
+  }
+  if (!Array.isArray(list) || list.length === 0 || list.some((each) => typeof each !== "object" || each === null))
+    throw argumentError("--policies", typed, `a JSON array of objects, like ${EXAMPLE}`);
+  return list;
 }

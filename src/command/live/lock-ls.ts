@@ -5,14 +5,12 @@ import { age } from "../../operate/format.ts";
 import { openLock } from "../../operate/kinds/locks.ts";
 import { readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
 import { failureLines } from "../text/failure.ts";
-import { jsonLine } from "../text/json-line.ts";
+import { jsonLine } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { matcherOf } from "./glob.ts";
+import { matcherOf } from "./find.ts";
 
 export interface LockLsTyped extends ServerTyped {
   json?: boolean;

@@ -3,15 +3,11 @@ import { age } from "../../operate/format.ts";
 import { settingsText } from "../../operate/kinds/settings-text.ts";
 import { type RegisteredStructure, readRegistry } from "../../store/registry/read-registry.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
-import { jsonLine } from "../text/json-line.ts";
-import { safeText } from "../text/safe-text.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
+import { jsonLine, safeText } from "../text/safe-text.ts";
 import { tableLines } from "./columns.ts";
-import { kindOf } from "./find.ts";
-import { matcherOf } from "./glob.ts";
+import { kindOf, matcherOf } from "./find.ts";
 
 export interface LsTyped extends ServerTyped {
   kind?: string;

@@ -1,3 +1,4 @@
+import type { Colors } from "picocolors/types";
 import { limiterHistory } from "../../operate/dashboard/history/outcomes.ts";
 import { age, asTyped, exact, instant } from "../../operate/format.ts";
 import { readCircuit } from "../../operate/kinds/breaker.ts";
@@ -9,7 +10,9 @@ import type { Identified, Scope } from "../../operate/kinds/scope.ts";
 import { retentionMsOf, seriesOf } from "../../operate/kinds/series.ts";
 import { burstRateOf, settingsText } from "../../operate/kinds/settings-text.ts";
 import type { StructureKind } from "../../store/registry/live.ts";
-import type { Column } from "./columns.ts";
+import { safeText } from "../text/safe-text.ts";
+import { type Column, cut, tableLines } from "./columns.ts";
+import type { Found } from "./find.ts";
 
 /** The numbers of a structure at one moment. */
 export interface Reading {
@@ -177,4 +180,29 @@ function policyColumns(policies: readonly Record<string, unknown>[]): Column[] {
     },
     { head: "shadow", cells: cells(({ isShadow }) => (isShadow === true ? "yes" : "no")), rank: 2 },
   ];
+}
+
+/** What `oriel stats` prints: a head, the numbers, and a table if the kind has one. Each line fits into `width`. */
+export function readingLines(
+  { kind, name, settings: listed }: Pick<Found, "kind" | "name" | "settings">,
+  { facts, table }: Reading,
+  width: number | undefined,
+  colors: Colors,
+): string[] {
+  const fitted = (text: string) =>
+    width === undefined ? safeText(text, Number.POSITIVE_INFINITY) : cut(text, Math.max(width, 20));
+  const settings = settingsText(listed);
+  const nameWidth = Math.max(0, ...facts.map(([fact]) => fact.length));
+  const [head = "", ...rows] = table ? tableLines(table, width) : [];
+  return [
+    colors.bold(fitted(`${kind} ${name}`)),
+    ...(settings === "" ? [] : [colors.dim(fitted(settings))]),
+    ...facts.map(([fact, value]) => fitted(`  ${fact.padEnd(nameWidth)}  ${value}`)),
+    ...(table ? ["", colors.bold(head), ...rows] : []),
+  ];
+}
+
+/** The same on one line, for a pipe: "count 12 · rate 0.2/s". */
+export function readingText({ facts }: Reading): string {
+  return safeText(facts.map(([fact, value]) => `${fact} ${value}`).join(" · "), 1000);
 }

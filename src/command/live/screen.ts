@@ -1,5 +1,4 @@
-import type { Output } from "../output.ts";
-import type { Streams } from "../streams.ts";
+import type { Output, Streams } from "../output.ts";
 
 const ENTER = "\x1b[?1049h\x1b[?25l";
 const LEAVE = "\x1b[?25h\x1b[?1049l";

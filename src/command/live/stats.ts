@@ -4,16 +4,12 @@ import type { Duration } from "../../entries/index.ts";
 import { dashboardSettings } from "../../operate/dashboard/options.ts";
 import { Scope } from "../../operate/kinds/scope.ts";
 import { openStore } from "../config/open-store.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
-import { Output } from "../output.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
 import { percentilesOf, typedDuration } from "../replay/options.ts";
-import type { Streams } from "../streams.ts";
-import { colorsFor, widthOf } from "../terminal.ts";
-import { jsonLine } from "../text/json-line.ts";
-import { oneLine } from "../text/safe-text.ts";
+import { jsonLine, oneLine } from "../text/safe-text.ts";
 import { type Found, find, kindOf, listed } from "./find.ts";
-import { readingLines } from "./reading-lines.ts";
-import { type Reading, readingOf } from "./readings.ts";
+import { type Reading, readingLines, readingOf } from "./readings.ts";
 
 export interface StatsTyped extends ServerTyped {
   kind?: string;

@@ -1,7 +1,8 @@
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, readFile, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, extname } from "node:path";
 import { argumentError } from "../../base/errors.ts";
-import { RASTER_PACKAGE } from "./png.ts";
+import { FONTS } from "../../generated/fonts.ts";
 
 const FORMS = [".svg", ".png", ".html"] as const;
 export type PictureEnding = (typeof FORMS)[number];
@@ -25,5 +26,29 @@ export async function checkPictureFile(file: string): Promise<void> {
   } catch {
     const advice = `a file .svg or .html, or the optional package ${RASTER_PACKAGE} must be installed (npm install ${RASTER_PACKAGE})`;
     throw argumentError("--plot", file, advice);
+  }
+}
+
+/** An optional package of 2.5 MB. It is installed by hand, for a PNG. */
+const RASTER_PACKAGE = "@resvg/resvg-wasm";
+
+let initialized: Promise<void> | undefined;
+
+/** The picture as PNG, `widthPx` wide. Its font (Latin, Greek and Cyrillic letters) comes with oriel. */
+export async function pngOf(svg: string, widthPx: number): Promise<Uint8Array> {
+  const { initWasm, Resvg } = await import("@resvg/resvg-wasm");
+  const wasm = createRequire(import.meta.url).resolve("@resvg/resvg-wasm/index_bg.wasm");
+  initialized ??= readFile(wasm).then(initWasm);
+  await initialized;
+  const fontBuffers = FONTS.map((font) => Buffer.from(font, "base64"));
+  const font = { fontBuffers, defaultFontFamily: "Inter", sansSerifFamily: "Inter" };
+  const drawn = new Resvg(svg, { fitTo: { mode: "width", value: widthPx }, font });
+  try {
+    const image = drawn.render();
+    const png = image.asPng();
+    image.free();
+    return png;
+  } finally {
+    drawn.free();
   }
 }

@@ -3,10 +3,10 @@ import type { ReplayOptions } from "../replay/options.ts";
 import { unitNamed, unitOfName } from "./axes/units.ts";
 import { drawPicture } from "./drawing/picture.ts";
 import type { PictureSpec } from "./drawing/picture-spec.ts";
-import { htmlPage } from "./html-page.ts";
-import { pictureEnding } from "./picture-file.ts";
+import { pageColors } from "./drawing/style.ts";
+import { xmlText } from "./drawing/xml.ts";
+import { pictureEnding, pngOf } from "./picture-file.ts";
 import type { PlotPoints } from "./plot-points.ts";
-import { pngOf } from "./png.ts";
 import { writeWhole } from "./whole-file.ts";
 
 const MAX_PANELS = 12;
@@ -55,4 +55,38 @@ function pictureOf(options: ReplayOptions, points: PlotPoints, choice: Choice | 
       ...unitGuess(options, value),
     ],
   };
+}
+
+/** A page narrower than the wide picture shows the narrow one. */
+const NARROW_PX = 360;
+
+/** A page without scripts and without requests. It has the picture for wide windows and for phones, light and dark. */
+function htmlPage(spec: PictureSpec, widthPx: number): string {
+  const wide = drawPicture(spec, { widthPx, hasReadouts: true, id: "wide" });
+  const narrow = drawPicture(spec, { widthPx: NARROW_PX, hasReadouts: true, id: "narrow" });
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${xmlText(spec.title, 200)}</title>
+<style>
+${pageColors()}
+body { margin: 0 } main { max-width: ${widthPx}px; margin: 0 auto }
+.picture { display: block; width: 100%; height: auto }
+.narrow { display: none }
+@media (max-width: 720px) { .wide { display: none } .narrow { display: block; max-width: 480px; margin: 0 auto } }
+</style>
+</head>
+<body>
+<main>
+<div class="wide">
+${wide}</div>
+<div class="narrow">
+${narrow}</div>
+</main>
+</body>
+</html>
+`;
 }

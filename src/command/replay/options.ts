@@ -1,6 +1,6 @@
 import { argumentError } from "../../base/errors.ts";
 import { type Closed, type Duration, durationMs } from "../../base/time.ts";
-import type { ServerTyped } from "../config/server-typed.ts";
+import type { ServerTyped } from "../config/redis-client.ts";
 import type { Selection } from "../formats/reading.ts";
 import { FORMATS, type Format } from "../formats/recognise.ts";
 import type { ScaleChoice } from "../plot/axes/value-axis.ts";

@@ -1,6 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { jsonLine } from "./json-line.ts";
-import { oneLine, safeText } from "./safe-text.ts";
+import { jsonLine, oneLine, safeText } from "./safe-text.ts";
 
 /** One line for any error: `oriel: CODE message`. With ORIEL_DEBUG=1 the whole stack. */
 export function failureText(error: unknown): string {

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matcherOf } from "../../../src/command/live/glob.ts";
+import { matcherOf } from "../../../src/command/live/find.ts";
 import { Lock, redisStore, type Store } from "../../../src/entries/index.ts";
 import { command } from "../command.ts";
 import { openStage, type Stage } from "./stage.ts";

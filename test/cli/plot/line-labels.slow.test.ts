@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { placeLabels } from "../../../src/command/plot/drawing/line-labels.ts";
+import { placeLabels } from "../../../src/command/plot/drawing/value-chart.ts";
 
 test("labels keep the order of their lines, are a gap apart, inside, and stay where there is room", () => {
   fc.assert(

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { unitNamed } from "../../../src/command/plot/axes/units.ts";
 import { drawPicture } from "../../../src/command/plot/drawing/picture.ts";
 import type { PictureSpec } from "../../../src/command/plot/drawing/picture-spec.ts";
+import { pngOf } from "../../../src/command/plot/picture-file.ts";
 import { PlotPoints } from "../../../src/command/plot/plot-points.ts";
-import { pngOf } from "../../../src/command/plot/png.ts";
 import type { Row } from "../../../src/command/row.ts";
 import { expectReadable, expectWellFormed, pathPoints } from "./svg.ts";
 

@@ -1,4 +1,4 @@
-import { matcherOf } from "../glob.ts";
+import { matcherOf } from "../find.ts";
 import type { Row } from "./rows.ts";
 
 const SORTS = ["kind", "name", "rate", "p99", "denied", "lag"] as const;

@@ -9,22 +9,16 @@ import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts
 import { Scope } from "../../../operate/kinds/scope.ts";
 import { settingsText } from "../../../operate/kinds/settings-text.ts";
 import { openStore } from "../../config/open-store.ts";
-import type { ServerTyped } from "../../config/server-typed.ts";
-import { Output } from "../../output.ts";
+import type { ServerTyped } from "../../config/redis-client.ts";
+import { colorsFor, Output, type Streams, widthOf } from "../../output.ts";
 import { typedDuration } from "../../replay/options.ts";
-import type { Streams } from "../../streams.ts";
-import { colorsFor, widthOf } from "../../terminal.ts";
-import { jsonLine } from "../../text/json-line.ts";
-import { oneLine } from "../../text/safe-text.ts";
+import { jsonLine, oneLine } from "../../text/safe-text.ts";
 import { cut, tableLines } from "../columns.ts";
-import { kindOf } from "../find.ts";
-import { matcherOf } from "../glob.ts";
+import { kindOf, matcherOf } from "../find.ts";
 import { EMPTY } from "../ls.ts";
-import { readingLines } from "../reading-lines.ts";
-import { readingOf } from "../readings.ts";
+import { readingLines, readingOf } from "../readings.ts";
 import { Screen, stopAtSignals } from "../screen.ts";
-import { columnsOf, frameLines, pageOf, pageRowsOf } from "./frame.ts";
-import { healthLine } from "./health-line.ts";
+import { columnsOf, frameLines, healthLine, pageOf, pageRowsOf } from "./frame.ts";
 import { type Row, Rows } from "./rows.ts";
 import { afterKey, FIRST_STATE, isByNumber, type Key, ordered, type TopState } from "./state.ts";
 

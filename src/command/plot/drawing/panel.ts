@@ -1,11 +1,10 @@
+import { scaleLinear } from "d3-scale";
 import { instant } from "../../../operate/format.ts";
-import { type CountAxis, countAxis } from "../axes/count-axis.ts";
 import { fittingText, textWidthPx, wrappedLines } from "../axes/text-width.ts";
 import { timeAxis } from "../axes/time-axis.ts";
-import { formatValue, type Unit } from "../axes/units.ts";
+import { formatValue, type Unit, unitNamed } from "../axes/units.ts";
 import { type ScaleChoice, type ValueAxis, valueAxis } from "../axes/value-axis.ts";
 import type { KeyPoints } from "../plot-points.ts";
-import { drawCounts } from "./count-chart.ts";
 import type { PlotLine } from "./plot-lines.ts";
 import { type ChartFrame, drawValues, px } from "./value-chart.ts";
 import { safe, xmlText } from "./xml.ts";
@@ -145,4 +144,43 @@ function drawReadouts(
     return `<g class="window">${rect}<g>${mark}${texts.join("")}</g></g>`;
   });
   return windows.join("\n");
+}
+
+/** Bars narrower than this touch. */
+const GAP_FROM_PX = 5;
+
+/** The events of each window as bars, in one path. The middle of a bar is the end of its window. */
+function drawCounts({ rows, stride }: KeyPoints, axis: CountAxis, frame: ChartFrame): string {
+  const width = frame.time.xOf(frame.everyMs * stride) - frame.time.xOf(0);
+  const xs = rows.map(({ endMs }) => frame.time.xOf(endMs));
+  // Of several windows the kept one may be anywhere, so narrow bars reach to the middle between two.
+  const edge = (x: number, neighbour: number | undefined, side: 1 | -1) => {
+    if (width >= GAP_FROM_PX) return x + side * width * 0.4;
+    const isNear = neighbour !== undefined && Math.abs(neighbour - x) < 2 * width;
+    return isNear ? (x + neighbour) / 2 : x + (side * Math.max(1, width)) / 2;
+  };
+  const bars = rows.map(({ count }, i) => {
+    if (count === 0) return "";
+    const left = Math.max(frame.leftPx, edge(xs[i] as number, xs[i - 1], -1));
+    const right = Math.min(frame.rightPx, edge(xs[i] as number, xs[i + 1], 1));
+    return `M${px(left)},${px(axis.yOf(0))}V${px(axis.yOf(count))}H${px(right)}V${px(axis.yOf(0))}Z`;
+  });
+  return `<path class="bars" d="${bars.join("")}"/>`;
+}
+
+interface CountAxis {
+  yOf(count: number): number;
+  readonly ticks: readonly { readonly y: number; readonly label: string }[];
+}
+
+const COUNTS = unitNamed("none");
+
+/** An axis for numbers of events, from 0, with whole numbers. */
+function countAxis(max: number, [bottomPx, topPx]: readonly [number, number]): CountAxis {
+  const scale = scaleLinear([0, Math.max(1, max)], [bottomPx, topPx]).nice(2);
+  const whole = scale.ticks(2).filter((tick) => Number.isInteger(tick));
+  return {
+    yOf: (count) => scale(count),
+    ticks: whole.map((tick) => ({ y: scale(tick), label: formatValue(tick, COUNTS) })),
+  };
 }

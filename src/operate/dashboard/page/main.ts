@@ -1,12 +1,20 @@
 import type { StructureEntry } from "../protocol.ts";
 import { routeNow } from "./address.ts";
 import { h, setText } from "./dom.ts";
-import type { Panel } from "./kinds/panel.ts";
-import { panelOf } from "./kinds/panels.ts";
+import { breakerPanel } from "./kinds/breaker-panel.ts";
+import { countersPanel } from "./kinds/counters-panel.ts";
+import { fleetPanel } from "./kinds/fleet-panel.ts";
+import { limiterPanel } from "./kinds/limiter-panel.ts";
+import { lockPanel } from "./kinds/lock-panel.ts";
+import type { Panel, PanelMaker } from "./kinds/panel.ts";
+import { queuePanel } from "./kinds/queue-panel.ts";
+import { semaphorePanel } from "./kinds/semaphore-panel.ts";
+import { settingsPanel } from "./kinds/settings-panel.ts";
 import { loginForm } from "./login.ts";
 import { HealthStrip } from "./overview/health-strip.ts";
 import { OverviewPage } from "./overview/overview.ts";
-import { processesPage } from "./overview/processes-page.ts";
+import { ProcessList } from "./parts/process-list.ts";
+import { seriesPanel } from "./series/series-panel.ts";
 import { ask, Live, login, type PageOverview, TokenNeeded } from "./server.ts";
 import { themeButton } from "./theme.ts";
 
@@ -198,4 +206,38 @@ async function start(): Promise<void> {
 function skip(event: Event): void {
   event.preventDefault();
   main.focus();
+}
+
+const PANELS: Readonly<Record<string, PanelMaker>> = {
+  Series: seriesPanel,
+  Limiter: limiterPanel,
+  DelayQueue: queuePanel,
+  Breaker: breakerPanel,
+  Counters: countersPanel,
+  FleetMetrics: fleetPanel,
+  Lock: lockPanel,
+  ReadWriteLock: lockPanel,
+  Semaphore: semaphorePanel,
+  MultiSemaphore: semaphorePanel,
+};
+
+/** A kind without a panel of its own shows its settings. */
+export function panelOf(kind: string): PanelMaker {
+  return PANELS[kind] ?? settingsPanel;
+}
+
+/** The server reads the registry this often. */
+const REFRESH_MS = 5000;
+
+/** The processes of the store. `ask` asks for them again. */
+export function processesPage(overview: PageOverview, ask: () => void): Panel {
+  const list = new ProcessList();
+  list.show(overview.processes);
+  const timer = setInterval(() => document.hidden || ask(), REFRESH_MS);
+  return {
+    element: h("div", { class: "stack" }, list.element),
+    update() {},
+    overview: ({ processes }) => list.show(processes),
+    close: () => clearInterval(timer),
+  };
 }

@@ -1,7 +1,7 @@
 import type { StructureEntry } from "../../protocol.ts";
 import type { PageOverview } from "../server.ts";
 
-/** The view of one structure. One file for each kind makes it; panels.ts lists them. */
+/** The view of one structure. One file for each kind makes it; main.ts lists them. */
 export interface Panel {
   readonly element: HTMLElement;
   /** The address has changed: read it, and ask the server for what it says. */
