@@ -1,6 +1,6 @@
 // Law: for each event i of a piece (from `warm` on), the percentile of the events from its start to i. Of their n values
 //      that are numbers, the kernel takes the one at rank lower[n] and interpolates to the next by weight[n] (the strict
-//      law of src/engine/kernel/percentile/interpolate.ts). The answer is NaN where n is 0. The ranks of the window are bits of a
+//      law of src/engine/kernel/percentile/percentile.ts). The answer is NaN where n is 0. The ranks of the window are bits of a
 //      set (rolling-bits.ts). A cursor points to the answer's rank and counts the members below it, so each slide moves it
 //      by one or two members.
 // Domain: starts are relative to `base`, never decrease, and are at most i. The tables hold every n that occurs, from
@@ -145,7 +145,7 @@ function valueAt<T>(values: usize, order: usize, rank: usize): f64 {
   return <f64>load<T>(values + <usize>load<u32>(at) * sizeof<T>());
 }
 
-/** `between` of src/engine/kernel/percentile/interpolate.ts for a weight of 1 or a gap that is not finite (NaN between equal infinities). */
+/** `between` of src/engine/kernel/percentile/percentile.ts for a weight of 1 or a gap that is not finite (NaN between equal infinities). */
 function betweenFar(low: f64, high: f64, weight: f64): f64 {
   if (low === high) return low;
   if (weight === 1) return high;

@@ -1,9 +1,13 @@
 // The 13 methods as arithmetic: NumPy's printed examples, its quirks, and what strict promises instead.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { interpolate } from "../../src/engine/kernel/percentile/interpolate.ts";
 import { interpolateAsNumpy, type PercentileCompat, ranksAs } from "../../src/engine/kernel/percentile/numpy.ts";
-import { METHODS, type PercentileMethod, percentileRanks } from "../../src/engine/kernel/percentile/percentile.ts";
+import {
+  interpolate,
+  METHODS,
+  type PercentileMethod,
+  percentileRanks,
+} from "../../src/engine/kernel/percentile/percentile.ts";
 
 function percentile(
   sorted: readonly number[],

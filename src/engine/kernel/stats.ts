@@ -4,9 +4,8 @@ import type { ValueType } from "./column.ts";
 import type { Kernel, Source, Summary } from "./contract.ts";
 import { type Moments, momentsFrom, momentsOf, NO_MOMENTS, sumFrom, sumOf } from "./moments.ts";
 import type { NanPolicy } from "./nan.ts";
-import { interpolate } from "./percentile/interpolate.ts";
 import { type PercentileCompat, ranksAs } from "./percentile/numpy.ts";
-import type { PercentileMethod } from "./percentile/percentile.ts";
+import { interpolate, type PercentileMethod } from "./percentile/percentile.ts";
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 

@@ -4,8 +4,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findPython } from "../../../scripts/find-programs.mjs";
 import type { Column } from "../../../src/engine/kernel/contract.ts";
-import { interpolate } from "../../../src/engine/kernel/percentile/interpolate.ts";
-import { METHODS, type PercentileMethod, percentileRanks } from "../../../src/engine/kernel/percentile/percentile.ts";
+import {
+  interpolate,
+  METHODS,
+  type PercentileMethod,
+  percentileRanks,
+} from "../../../src/engine/kernel/percentile/percentile.ts";
 import { RankTables } from "../../../src/engine/kernel/rolling/rank-tables.ts";
 import { rollPieces } from "../../../src/engine/kernel/rolling/rolling-pieces.ts";
 import { forceKernel, kernel, rollingPercentile } from "../../../src/entries/kernel.ts";

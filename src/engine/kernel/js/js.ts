@@ -1,17 +1,11 @@
 import type { Column, Kernel } from "../contract.ts";
 import { sampleIndexes } from "../passes/bracket.ts";
 import { kernelOf } from "../passes/kernel-of.ts";
-import { census } from "./census.ts";
-import { collect } from "./collect.ts";
-import { fold } from "./fold.ts";
-import { narrow } from "./narrow.ts";
-import { pairwiseSquares, pairwiseSum } from "./pairwise.ts";
-import { rank } from "./rank.ts";
 import { roll } from "./rolling/rolling.ts";
 import { starts } from "./rolling/rolling-starts.ts";
-import { sort } from "./sort.ts";
+import { census, collect, narrow, rank, sort, trim } from "./selection.ts";
 import { stream } from "./stream.ts";
-import { trim } from "./trim.ts";
+import { fold, pairwiseSquares, pairwiseSum } from "./sums.ts";
 import { JsWavelet } from "./wavelet/wavelet.ts";
 
 /** The JavaScript kernel, for runtimes without WebAssembly, or whose content security policy forbids it. */

@@ -1,8 +1,8 @@
 import type { Column, Kernel, Source } from "../contract.ts";
+import { summarize } from "./merge.ts";
 import type { Passes } from "./passes.ts";
 import { selectRanks } from "./select.ts";
 import { streamed } from "./streamed.ts";
-import { summarize } from "./summary.ts";
 
 /** Makes a kernel of its loops. All kernels share the algorithms above the loops. */
 export function kernelOf<H>(passes: Passes<H>): Kernel {

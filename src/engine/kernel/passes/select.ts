@@ -1,8 +1,7 @@
 import type { Column } from "../contract.ts";
 import { bracketOf, type SampledBracket, sampleSize } from "./bracket.ts";
-import { narrowDown } from "./narrow.ts";
+import { narrowDown, numberPair, type Tally } from "./narrow.ts";
 import type { Passes } from "./passes.ts";
-import { numberPair, type Tally } from "./tally.ts";
 
 /** Up to this many values, sorting is faster than a sample. */
 const MAX_SORTED = 2048;

@@ -2,8 +2,8 @@ import type { Source, Streamed } from "../contract.ts";
 import { valuesInside } from "../readers.ts";
 import { bracketOf, type SampledBracket, sampleIndexes, sampleSize } from "./bracket.ts";
 import { Merge } from "./merge.ts";
+import { numberPair, type Tally } from "./narrow.ts";
 import type { Collected, Passes } from "./passes.ts";
-import { numberPair, type Tally } from "./tally.ts";
 
 /** With fewer sampled values inside, or fewer pairs, a copy of the values inside is faster. */
 const MIN_SAMPLED = 200;

@@ -1,7 +1,6 @@
 import type { Column, Kernel } from "../contract.ts";
-import { interpolate } from "./interpolate.ts";
 import { interpolateAsNumpy, type NumpyInterpolation, type PercentileCompat, ranksAs } from "./numpy.ts";
-import type { PercentileMethod } from "./percentile.ts";
+import { interpolate, type PercentileMethod } from "./percentile.ts";
 
 /**
  * Percentiles of a column: NaN if it is empty, null if it contains NaN. `list`: whether the caller passed an array of

@@ -1,6 +1,6 @@
 import type { Column, KernelName, RunKernel } from "../contract.ts";
+import { summarize } from "../passes/merge.ts";
 import type { Block, Passes } from "../passes/passes.ts";
-import { summarize } from "../passes/summary.ts";
 import type { RunExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 

@@ -3,11 +3,9 @@ import { kernelOf } from "../passes/kernel-of.ts";
 import type { Census, Collected, Narrowed, Passes, Stream } from "../passes/passes.ts";
 import { again, type WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
-import { rollInMemory } from "./wasm-rolling.ts";
+import { rollInMemory, startsInMemory } from "./wasm-rolling.ts";
 import { COLUMNS, endOf, type Held, HISTOGRAM, MAX_BYTES, WasmRuns } from "./wasm-runs.ts";
-import { startsInMemory } from "./wasm-starts.ts";
 import { wasmStream } from "./wasm-stream.ts";
-import { WasmWavelet } from "./wasm-wavelet.ts";
 
 /** A kernel over an instance of assembly/index.ts. Throws TOO_LARGE if it needs more than `maxBytes` (default 2 GiB). */
 export function wasmKernel(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Kernel {
@@ -121,5 +119,35 @@ class WasmPasses extends WasmRuns<WasmExports> implements Passes<Held> {
 
   #counts(count: number): Uint32Array {
     return new Uint32Array(this.memory.buffer, this.control, count);
+  }
+}
+
+/** Wavelet matrices in the memory of an instance that nothing else uses. It is freed with this object. */
+class WasmWavelet implements Wavelet {
+  readonly start: number;
+  words: Uint32Array;
+  readonly select: Wavelet["select"];
+  readonly #wasm: WasmExports;
+  readonly #memory: WasmMemory;
+
+  constructor(exports: WasmExports) {
+    this.#wasm = exports;
+    this.#memory = new WasmMemory(exports.memory, MAX_BYTES);
+    this.start = Math.ceil((exports.heapBase() >>> 0) / 64) * 64;
+    this.words = new Uint32Array(exports.memory.buffer);
+    this.select = exports.waveletSelect;
+  }
+
+  reserve(end: number): void {
+    this.#memory.reserve(end);
+    if (this.words.length === 0) this.words = new Uint32Array(this.#memory.buffer);
+  }
+
+  keys(from: number, count: number): number {
+    return this.#wasm.waveletKeys32(from, count) >>> 0;
+  }
+
+  level(piece: number, level: number, keys: number, scratch: number): void {
+    this.#wasm.waveletLevel(piece, level, keys, scratch);
   }
 }

@@ -1,6 +1,5 @@
 import type { NanPolicy } from "../../kernel/nan.ts";
-import { interpolate } from "../../kernel/percentile/interpolate.ts";
-import { type PercentileRanks, percentileRanks } from "../../kernel/percentile/percentile.ts";
+import { interpolate, type PercentileRanks, percentileRanks } from "../../kernel/percentile/percentile.ts";
 import type { Segment } from "../segments/segment.ts";
 import type { StatsQuery } from "../window-query.ts";
 import { Fold } from "../window-stats.ts";

@@ -1,5 +1,5 @@
 import type { Column, Piece, RankTable } from "../../contract.ts";
-import { between } from "../../percentile/interpolate.ts";
+import { between } from "../../percentile/percentile.ts";
 import { RankSet } from "./rolling-bits.ts";
 import { NONE, type Ranking, rollingRank } from "./rolling-rank.ts";
 
