@@ -33,7 +33,8 @@ export function keyOf(prefix: string, name: string): string {
   return `${prefix}{${name === "" ? "%" : name.replace(/[%{}]/g, (found) => ESCAPES[found]!)}}`;
 }
 
-const SLOTS = 16_384;
+/** Of a Redis Cluster. */
+export const SLOTS = 16_384;
 
 /** CRC-16/XMODEM (polynomial 0x1021, start 0), one table entry per byte. */
 const TABLE = /* @__PURE__ */ Uint16Array.from({ length: 256 }, (_, byte) => {

@@ -2,11 +2,11 @@ import { argumentError, checkKnown } from "../../base/errors.ts";
 import { Site } from "../../base/site.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
-import { type Fallback, fixedDecision, ruleOf } from "./client/decision-client.ts";
+import { decisionOf, type Fallback, fixedDecision, ruleOf } from "./client/decision-client.ts";
 import type { Decision } from "./decision.ts";
 import type { OnStoreError } from "./options.ts";
 import type { Policy } from "./policies.ts";
-import { decideFor, decisionOf, policySuffixes, RESERVATIONS_SUFFIX } from "./steps/decide.ts";
+import { decideFor, policySuffixes, RESERVATIONS_SUFFIX } from "./steps/decide.ts";
 import { newToken } from "./token.ts";
 
 /** Each policy is a key of one script call. Some servers take at most 3999 arguments. */

@@ -16,7 +16,7 @@ import { Health } from "../health/health.ts";
 import { isAnswer } from "../health/probe.ts";
 import { reasonOf, withLeaf } from "../health/reason.ts";
 import { emitOnce, subscriptionWarning, watchAppendOnly, watchEviction } from "../health/warnings.ts";
-import { keyOf, PREFIX, slotOf } from "../keys.ts";
+import { keyOf, PREFIX, SLOTS, slotOf } from "../keys.ts";
 import { storeFull } from "../memory/full.ts";
 import { Aged } from "./aged.ts";
 import { Call, CallTime } from "./call.ts";
@@ -242,7 +242,6 @@ function unavailable(cause: unknown, tried = ""): OrielError {
   return new OrielError("UNAVAILABLE", text, { cause, transient: reason?.isTransient ?? true, applied: "no" });
 }
 
-const SLOTS = 16_384;
 /** Bounds of one script call. The server runs nothing else during it, and its bytes are in memory on both sides. */
 const MAX_KEYS = 256;
 const MAX_BYTES = 2 ** 20;

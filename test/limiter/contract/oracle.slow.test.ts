@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Decision, Limiter } from "../../../src/entries/index.ts";
 import { MODE } from "../../../src/generated/layouts/limiter.ts";
-import { ruleOf } from "../../../src/limits/limiter/client/decision-client.ts";
-import { decisionOf } from "../../../src/limits/limiter/steps/decide.ts";
+import { decisionOf, ruleOf } from "../../../src/limits/limiter/client/decision-client.ts";
 import { decideLocally } from "../../../src/limits/limiter/steps/decide-locally.ts";
 import { Entries } from "../../../src/store/memory/entries.ts";
 import { type OpenStore, onMemory, onRedis, START_MS } from "../../harness/clock/stepped-stores.ts";

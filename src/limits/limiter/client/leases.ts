@@ -3,8 +3,7 @@ import type { Clock } from "../../../base/time.ts";
 import { MODE } from "../../../generated/layouts/limiter.ts";
 import type { Decision } from "../decision.ts";
 import { arePoliciesEqual, type Policy } from "../policies.ts";
-import { decisionOf } from "../steps/decide.ts";
-import type { DecisionClient, Fallback } from "./decision-client.ts";
+import { type DecisionClient, decisionOf, type Fallback } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf, MAX_CACHE_BYTES } from "./expiring-cache.ts";
 import { isStoreFailure, withApplied } from "./store-failure.ts";
 

@@ -39,6 +39,10 @@ export function provideLocalForm(announce: LocalForm): void {
   localForm.announce = announce;
 }
 
+/** Keys after the base: the structures, when each was announced, the processes, and when each was seen. */
+export const keysOf = (base: string): string[] =>
+  ["structures", "structures:times", "processes", "processes:times"].map((part) => `${base}:${part}`);
+
 /** Announces structures of one process. lua/registry/announce.lua states the rules. */
 export const announce: Operation<AnnounceInput, AnnounceReply> = {
   name: "registry/announce",
@@ -64,11 +68,6 @@ export const announce: Operation<AnnounceInput, AnnounceReply> = {
   },
   local: (keys, base, input, nowMs) => localForm.announce(keys, base, input, nowMs),
 };
-
-/** Keys after the base: the structures, when each was announced, the processes, and when each was seen. */
-export function keysOf(base: string): string[] {
-  return ["structures", "structures:times", "processes", "processes:times"].map((part) => `${base}:${part}`);
-}
 
 /**
  * The bases of the registry's keys. Locks have a table of their own: programs make many, with a name for each user or
