@@ -36,6 +36,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
+  /** Withdraws what was sent, unless it is written. */
+  const withdrawals = new Set<AbortController>();
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED, isTls);
   /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
@@ -44,6 +46,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let hasEnded = false;
   let becomesReady: Deferred<void> | undefined;
   const onError = (error: unknown) => {
+    // Version 5 still writes to the connection that just failed, and takes the next handshake's replies for those of what it
+    // wrote. Then it is never ready again.
+    for (const withdrawal of withdrawals) withdrawal.abort();
     const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
     const reason = isCut ? lastError.cut : withoutSecrets(error, secrets);
     lastError.failed(reason);
@@ -115,7 +120,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     const { count } = connectionOf(node);
     const reply = node.sendCommand(command, { ...options, chainId });
     const isConfirmed = confirmed(confirmation, async (words) => {
-      const answer = await node.sendCommand(["WAIT", ...words], { chainId });
+      const answer = await node.sendCommand(["WAIT", ...words], { chainId, abortSignal: options.abortSignal! });
       if (connectionOf(node).count !== count) throw new Error("the connection closed before the replicas confirmed");
       return answer;
     });
@@ -129,6 +134,15 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     }
     return answer;
   };
+  const ask = async (node: NodeRedisClient, words: readonly string[]) => {
+    const withdrawal = new AbortController();
+    withdrawals.add(withdrawal);
+    try {
+      return await node.sendCommand(words, { abortSignal: withdrawal.signal });
+    } finally {
+      withdrawals.delete(withdrawal);
+    }
+  };
   const load = (node: NodeRedisClient, script: Script) => {
     connectionOf(node);
     const nodesWithScript = loaded.get(script) ?? new WeakSet();
@@ -137,7 +151,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     nodesWithScript.add(node);
     loads.load(
       script,
-      (words) => node.sendCommand(words),
+      (words) => ask(node, words),
       ({ message }) => OF_SERVER.test(message),
       () => void nodesWithScript.delete(node),
     );
@@ -204,12 +218,14 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         const settle = () => {
           if (!unanswered.delete(lose)) return false;
           unansweredBytes -= sizeBytes;
+          withdrawals.delete(giveUp);
           return true;
         };
         const lose = (error: Error) => {
           if (settle()) reject(error);
         };
         unanswered.add(lose);
+        withdrawals.add(giveUp);
         const sent = cluster ? executeOn(cluster, keys[0]!, send) : send(single!);
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
@@ -233,14 +249,14 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       return loads.refusalOf(script);
     },
     exists(key) {
-      const ask = (node: NodeRedisClient) => {
+      const askNode = (node: NodeRedisClient) => {
         if (cluster && !node.isReady) rediscover();
-        return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError.current);
+        return node.isReady ? ask(node, ["EXISTS", key]) : Promise.reject(lastError.current);
       };
-      const reply = cluster ? executeOn(cluster, key, ask) : ask(single!);
+      const reply = cluster ? executeOn(cluster, key, askNode) : askNode(single!);
       return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError.current)) };
     },
-    info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
+    info: (section) => Promise.all(nodes().map(async (node) => String(await ask(node, ["INFO", section])))),
     get subscribe() {
       return subscriber.offered;
     },
