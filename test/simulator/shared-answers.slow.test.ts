@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Ask } from "../../src/engine/series/answers/ask.ts";
 import type { Publication } from "../../src/engine/series/answers/publish.ts";
 import { SharedAnswers } from "../../src/engine/series/answers/shared-answers.ts";
-import { statsQuery } from "../../src/engine/stats/window-query.ts";
+import { type StatsQuery, statsQuery } from "../../src/engine/stats/window-query.ts";
 import type { WindowStats } from "../../src/engine/stats/window-stats.ts";
 import type { Operation } from "../../src/store/contract.ts";
 import { CALM, Network, type Weather } from "./world/network.ts";
@@ -35,12 +35,14 @@ interface FleetOptions {
   weather?: Partial<Weather>;
   /** How long a process works on an answer. */
   workMs?: number;
+  /** The ends of the windows that are asked for. */
+  ends?: readonly (number | undefined)[];
   alter?: Alter;
 }
 
 /**
- * Processes that ask one question. Events are acknowledged all the time, and the answer is the time until which it has them all. Law: an
- * answer has all events that were acknowledged `maxAge` before the call.
+ * Processes that ask the same questions, which differ in the ends of their windows. Events are acknowledged all the time, and the answer is the time until which it has them all. Law: an
+ * answer has all events that were acknowledged `maxAge` before the call, and is that of the window.
  */
 class Fleet {
   readonly world = new World(START_MS);
@@ -72,13 +74,13 @@ class Fleet {
     const sleep = (ms: number) => new Promise<void>((resolve) => process.after(Math.ceil(ms), resolve));
     const own = {
       losses: () => [],
-      compute: async (): Promise<WindowStats> => {
+      compute: async ({ atMs = 0 }: StatsQuery): Promise<WindowStats> => {
         asker.computed++;
         this.onCompute(asker);
         const count = await store.run(readOf(world), KEY, undefined);
         await sleep(workMs);
         if (random.chance(this.failing)) throw new Error("cannot compute");
-        return { ...EMPTY, count };
+        return { ...EMPTY, count, to: atMs };
       },
     };
     const timers = {
@@ -100,10 +102,12 @@ class Fleet {
   async ask(asker: Asker, maxAgeMs: number): Promise<void> {
     const { world } = this;
     const askedMs = world.nowMs;
+    const at = this.random.pick(this.#options.ends ?? [undefined]);
     asker.asked++;
     try {
-      const query = statsQuery({ span: "1m", percentiles: [99], maxAge: maxAgeMs }, 60_000);
-      const { count } = await asker.answers.stats(query);
+      const query = statsQuery({ span: "1m", at, percentiles: [99], maxAge: maxAgeMs }, 60_000);
+      const { count, to } = await asker.answers.stats(query);
+      if (to !== (at ?? 0)) world.violation(`${asker.process.name} got the answer for ${to}, not for ${at}`);
       asker.waitsMs.push(world.nowMs - askedMs);
       // 2 ms for the drift of a process's clock.
       const lateMs = askedMs - maxAgeMs - this.setBackMs - 2 - count;
@@ -172,7 +176,8 @@ async function storm(seed: number, alter?: Alter): Promise<string[]> {
     slow: random.pick([0, 0.1]),
     slowMs: random.pick([50, 2000]),
   };
-  const fleet = new Fleet({ seed, weather, workMs: random.pick([1, 40, 700]), alter });
+  const ends = random.pick([[undefined], [START_MS], [undefined, START_MS, START_MS + 60_000]]);
+  const fleet = new Fleet({ seed, weather, workMs: random.pick([1, 40, 700]), ends, alter });
   const { world, server, network } = fleet;
   fleet.failing = random.pick([0, 0.1, 0.5]);
   for (let i = 0; i < 8; i++) fleet.start();
@@ -268,7 +273,7 @@ describe("shared answers", () => {
     expect(violations).toEqual([]);
   });
 
-  type Change = (input: Publication & Ask, nowMs: number) => [input: object, nowMs: number];
+  type Change = (input: Publication & Ask, nowMs: number) => [input: object, nowMs: number, key?: string];
   const FAULTS: [string, string, Change][] = [
     [
       "an answer is as young as its publication",
@@ -276,13 +281,14 @@ describe("shared answers", () => {
       (input, nowMs) => [{ ...input, asOfMs: nowMs }, nowMs],
     ],
     ["the age of answers stands still", "series/ask", (input) => [input, START_MS]],
+    ["windows of all ends have one answer", "series/", (input, nowMs) => [input, nowMs, KEY]],
   ];
   it.each(FAULTS)("finds the planted fault: %s", async (_name, step, change) => {
     const alter: Alter = (operation) => {
-      if (operation.name !== step) return operation;
+      if (!operation.name.startsWith(step)) return operation;
       const local: typeof operation.local = (keys, key, input, nowMs) => {
-        const [changed, atMs] = change(input as Publication & Ask, nowMs);
-        return operation.local(keys, key, changed as typeof input, atMs);
+        const [changed, atMs, its = key] = change(input as Publication & Ask, nowMs);
+        return operation.local(keys, its, changed as typeof input, atMs);
       };
       return { ...operation, local };
     };

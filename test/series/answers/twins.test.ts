@@ -25,9 +25,14 @@ const step: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ id, maxAgeMs }).map((input) => asking({ ...input, isRenewal: false })) },
   fc.record({ id, maxAgeMs }).map((input) => asking({ ...input, isRenewal: true })),
   fc
-    .record({ id, maxAgeMs, agoMs: fc.constantFrom(-5, 0, 1, 9, 99, 5000), bytes: fc.constantFrom(0, 8, 100) })
+    .record({
+      id,
+      maxAgeMs,
+      agoMs: fc.constantFrom(-5, 0, 1, 9, 99, 5000),
+      bytes: fc.constantFrom(0, 8, 100, 8 * (12 + 1024)),
+    })
     .map(({ agoMs, bytes, ...input }): Call => {
-      const answer = new Uint8Array(bytes).fill(bytes);
+      const answer = new Uint8Array(bytes).fill(bytes % 256);
       return (store, nowMs) => store.run(publish, KEY, { ...input, asOfMs: nowMs - agoMs, answer });
     }),
 );

@@ -63,6 +63,56 @@ export function sharedSuite(stage: () => Stage): void {
       for (const one of [first.series, other.series, series]) await one.close();
     });
 
+    test("a window that ends at a whole second is shared, and a late event is in it after the maximum age", async () => {
+      const { open, put, clock } = stage();
+      const series = open({ values: "float64" });
+      await put(1, 2, 3, 4);
+      const at = 1000 * Math.ceil((clock.nowMs + 1) / 1000);
+      clock.nowMs = at + 2000;
+      const [one, two] = [another(), another()];
+      const query = { span: 30_000, at, percentiles: [50], maxAge: 100 };
+      const computed = await one.series.stats(query);
+      expect(computed).toMatchObject({ count: 4, from: at - 30_000, to: at, asOfMs: clock.nowMs });
+      await one.answered();
+      await series.record(5, { at: at - 1 });
+      await series.record(6, { at: at + 1 });
+      clock.nowMs += 90;
+      expect(await two.series.stats(query)).toEqual(computed);
+      expect(two.steps()).toEqual(["series/ask"]);
+      // Another end is another question.
+      expect((await two.series.stats({ ...query, at: at + 1000 })).count).toBe(6);
+      expect((await two.series.stats({ ...query, at: undefined })).count).toBe(6);
+      clock.nowMs += 11;
+      expect((await two.series.stats(query)).count).toBe(5);
+      for (const each of [one.series, two.series, series]) await each.close();
+    });
+
+    test("a window with another end is not shared", async () => {
+      const { open, put, clock } = stage();
+      const series = open({ values: "float64" });
+      await put(1, 2);
+      const one = another();
+      const at = 1000 * Math.floor(clock.nowMs / 1000) + 1;
+      await one.series.stats({ at, percentiles: [], maxAge: 100 });
+      expect(one.steps()).not.toContain("series/ask");
+      for (const each of [one.series, series]) await each.close();
+    });
+
+    test("an answer with many percentiles is shared, up to 1024 of them", async () => {
+      const { open, put } = stage();
+      const series = open({ values: "float64" });
+      await put(1, 2, 3, 4);
+      const [one, two] = [another(), another()];
+      const percentiles = Array.from({ length: 1024 }, (_, i) => (i * 100) / 1024);
+      const computed = await one.series.stats({ percentiles, maxAge: 1000 });
+      await one.answered();
+      expect(await two.series.stats({ percentiles: [...percentiles].reverse(), maxAge: 1000 })).toEqual(computed);
+      expect(two.steps()).toEqual(["series/ask"]);
+      await two.series.stats({ percentiles: [...percentiles, 100], maxAge: 1000 });
+      expect(two.steps()).not.toContain("series/ask");
+      for (const each of [one.series, two.series, series]) await each.close();
+    });
+
     test("every number arrives as it was computed", async () => {
       const { open, put } = stage();
       const windows: number[][] = [[], [0.1], [-0, 5e-324, 1e308], [Number.POSITIVE_INFINITY, -1], [Number.NaN, 1]];
@@ -132,6 +182,8 @@ export function sharedSuite(stage: () => Stage): void {
       await another().series.stats({ maxAge: "1s" });
       const answers = (await keys()).filter((key) => key.includes(":answer:"));
       expect(answers).toEqual([`oriel:{${NAME}}:answer:float64:server:nan:60000:right:linear:0:50,90,99`]);
+      await another().series.stats({ maxAge: "1s", at: 5000 });
+      expect(await keys()).toContain(`${answers[0]}:5000`);
       expect(await expiryOf(answers[0]!)).toBeLessThanOrEqual(clock.nowMs + 2001);
     });
   });

@@ -16,7 +16,7 @@ import { publish } from "./publish.ts";
 /** The process of an answer renews it after this share of the age that others allow for. */
 const RENEW_AFTER = 0.5;
 const MAX_QUESTIONS = 1024;
-const MAX_PERCENTILES = 20;
+const MAX_PERCENTILES = 1024;
 const FIRST_WAIT_MS = 2;
 const LONGEST_WAIT_MS = 64;
 
@@ -42,7 +42,7 @@ interface Question {
 }
 
 /**
- * The answers that the processes of a series share, for questions with `maxAge` about windows that end now.
+ * The answers that the processes of a series share, for questions with `maxAge` about windows that end now or at a whole second.
  *
  *   No answer is fresh:          one process takes the claim, computes, and publishes; the others wait for it.
  *   An answer is fresh:          some hundred bytes are read.
@@ -76,9 +76,12 @@ export class SharedAnswers {
     this.#renew = inThisContext(this.#renew);
   }
 
-  /** Whether processes share the answer. The key of a question with many percentiles would be long. */
-  static suits({ atMs, maxAgeMs, percentiles }: StatsQuery): boolean {
-    return maxAgeMs > 0 && atMs === undefined && percentiles.length <= MAX_PERCENTILES;
+  /**
+   * Whether processes share the answer. An end that is no whole second is hardly that of another process, so a key for it would cost
+   * two requests and serve nobody. A key has its percentiles in its name.
+   */
+  static suits({ atMs = 0, maxAgeMs, percentiles }: StatsQuery): boolean {
+    return maxAgeMs > 0 && atMs % 1000 === 0 && percentiles.length <= MAX_PERCENTILES;
   }
 
   async stats(query: StatsQuery): Promise<WindowStats> {
@@ -104,14 +107,14 @@ export class SharedAnswers {
     this.forget();
   }
 
-  #questionOf({ spanMs, closed, method, ddof, percentiles: asked }: StatsQuery): Question {
-    const percentiles = [...new Set(asked)].sort((one, other) => one - other);
-    const kind = [spanMs, closed, method, ddof, percentiles].join(":");
+  #questionOf(asked: StatsQuery): Question {
+    const percentiles = [...new Set(asked.percentiles)].sort((one, other) => one - other);
+    const kind = [asked.spanMs, asked.closed, asked.method, asked.ddof, percentiles].concat(asked.atMs ?? []).join(":");
     const known = this.#questions.get(kind);
     if (known) return known;
-    const query = { spanMs, atMs: undefined, closed, method, ddof, percentiles, maxAgeMs: 0, kind };
-    const [id, sinceMs] = [this.#newId(), Number.NEGATIVE_INFINITY];
-    const question: Question = { key: `${this.#key}:${kind}`, query, id, sinceMs };
+    const query = { ...asked, percentiles, maxAgeMs: 0, kind };
+    const key = `${this.#key}:${kind}`;
+    const question: Question = { key, query, id: this.#newId(), sinceMs: Number.NEGATIVE_INFINITY };
     this.#questions.set(kind, question);
     if (this.#questions.size > MAX_QUESTIONS) {
       const [oldest = question] = this.#questions.values();
