@@ -168,7 +168,7 @@ export class RankSearch {
    *
    * A list of n values has a sample for each 32 of them. So the sample at index j has at most 32 j values below it, and at least
    * 32 (j + 1 - lists) up to it. The expected index lies in the middle, with a deviation of 0.29 samples for each list, or where
-   * it lies if all blocks are alike.
+   * it lies if all blocks are alike. Ranks behind the last samples are expected behind all samples but a few, and have no upper bound.
    */
   bracket(from: number, to: number, uncertain: number, isSure: boolean): Bracket {
     const samples = this.#sorted;
@@ -177,12 +177,12 @@ export class RankSearch {
     const least = (from - uncertain) / GROUP;
     const most = (to + uncertain) / GROUP + lists;
     const bias = this.#blocks.length * biasOf((from + to) / 2 / this.#total);
-    const first = isSure ? least : Math.max(least, least + lists / 2 - margin + Math.min(0, bias));
+    const first = isSure
+      ? least
+      : Math.max(least, Math.min(samples.length, least + lists / 2 + Math.min(0, bias)) - margin);
     const last = isSure ? most : Math.min(most, most - lists / 2 + margin + Math.max(0, bias));
-    // Behind the last samples only the lower bound holds.
-    const isAtEnd = last >= samples.length - 1;
-    const low = samples[Math.floor(isAtEnd ? least : first)] ?? Number.NEGATIVE_INFINITY;
-    const high = isAtEnd ? Number.POSITIVE_INFINITY : samples[Math.ceil(last)]!;
+    const low = samples[Math.floor(first)] ?? Number.NEGATIVE_INFINITY;
+    const high = samples[Math.ceil(last)] ?? Number.POSITIVE_INFINITY;
     // -0 and +0 compare as equal, so both are inside or outside.
     return { low: low === 0 ? -Number.MIN_VALUE : low, high: high === 0 ? Number.MIN_VALUE : high };
   }
@@ -220,6 +220,5 @@ function groupsFrom({ outline }: SearchedBlock, first: number, last: number): Gr
 
 /** The fetched groups that have all groups from `first` to `last` - 1. */
 function fetchedOf({ fetched }: SearchedBlock, first: number, last: number): Fetched | undefined {
-  for (const one of fetched) if (one.first <= first && one.last >= last) return one;
-  return undefined;
+  return fetched.find((one) => one.first <= first && one.last >= last);
 }

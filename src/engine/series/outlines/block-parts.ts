@@ -43,7 +43,7 @@ export class BlockParts {
       else byChunk.set(one.outline, [one]);
     }
     const found = await Promise.all([...byChunk].map(([outline, list]) => this.#fetchFrom(outline, list)));
-    return found.every((isThere) => isThere);
+    return !found.includes(false);
   }
 
   /** The values of a block whose times pass. The block must have been fetched whole. Throws DamagedChunk. */

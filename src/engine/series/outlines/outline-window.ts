@@ -60,12 +60,12 @@ export class OutlineWindow {
   /** "changed" if a sealed chunk is not the outlined one any more; undefined if the sums are too large for an f64. */
   async fold(parts: BlockParts): Promise<OutlineFold | "changed" | undefined> {
     const fewest = this.#sum.count - this.#sum.nanCount;
+    const whole = [...this.#edges, ...this.#search.unsearched];
     // Values of blocks that are not searched. How many of them are numbers is known once they are fetched.
-    const uncertain = [...this.#edges, ...this.#search.unsearched].reduce((sum, { head }) => sum + head.count, 0);
+    const uncertain = whole.reduce((sum, { head }) => sum + head.count, 0);
     const guesses = this.#percentiles.map((p) =>
       this.#search.bracket(firstRank(fewest, p), firstRank(fewest + uncertain, p) + RANKS - 1, uncertain, false),
     );
-    const whole = [...this.#edges, ...this.#search.unsearched];
     const wanted = [...whole.map((block) => this.#partOf(block)), ...this.#groupsOf(guesses)];
     if (!(await parts.fetch(wanted))) return "changed";
     for (const block of this.#edges) this.#addRun(ColumnRun.of(parts.valuesInside(block, this.#isInside)));
