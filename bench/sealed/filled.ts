@@ -33,8 +33,10 @@ export async function fill(raw: Redis, key: string, column: Float32Array, batch:
     const { status, header, length } = await memory.run(append, key, { ...input, known: "none" });
     if (status !== STATUS.done) throw new Error(`an append was answered with ${status}`);
     since += Math.min(batch, column.length - from);
-    if (length < constants.sealedRotateBytes) continue;
-    const { number, birth } = header!;
+    const { number, birth, chunkMs, createdMs } = header!;
+    // As a process that seals closes chunks.
+    const isAged = length * (nowMs - createdMs) >= constants.minIdleBytes * chunkMs;
+    if (!isAged && length < constants.sealedRotateBytes) continue;
     await memory.run(rotate, key, { number, birth, nextBirth: sequence });
     closed.keys.push(closedKey(key, number));
     closed.numbers.push(number);

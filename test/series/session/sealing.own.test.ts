@@ -1,5 +1,7 @@
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { constants } from "../../../src/engine/journal/format/constants.ts";
+import { read } from "../../../src/engine/journal/steps/read.ts";
+import { closedKey } from "../../../src/engine/journal/steps/rotate.ts";
 import { OrielError, Series } from "../../../src/entries/index.ts";
 import { until } from "../../harness/until.ts";
 import { storeWith } from "../contract/changed-store.ts";
@@ -129,4 +131,37 @@ test("of many processes one seals all chunks, as long as it is there, and then a
   expect(new Set(next).size).toBe(1);
   expect(next).not.toContain(first);
   for (const one of processes) await one.close();
+});
+
+test.each([
+  { rate: "a slow stream", stepMs: 144, values: 32, bytesEach: 30_400 },
+  { rate: "a middle one", stepMs: 32, values: 32, bytesEach: 64_000 },
+  { rate: "a fast one", stepMs: 50, values: 4000, bytesEach: 321_000 },
+])("of $rate, a chunk is closed when its length times its age is due, and not within a second", async (stream) => {
+  const { stepMs, values, bytesEach } = stream;
+  Object.assign(constants, { sealAfterMs: 1e8 });
+  const { store, plain, clock } = storeWith();
+  const series = new Series(store, "s", { retention: "1h" });
+  for (let steps = 0; steps < (5 * bytesEach) / (16 + 4 * values); steps++) {
+    await series.recordMany(new Float32Array(values));
+    clock.nowMs += stepMs;
+  }
+  const key = plain.keyOf("s");
+  let next = (await plain.run(read, key, "header")).header!;
+  const closed: number[] = [];
+  while (next.birthBefore !== 0) {
+    const { header, length } = await plain.run(read, closedKey(key, next.number - 1), "header");
+    const ageMs = next.createdMs - header!.createdMs;
+    expect(ageMs).toBeGreaterThanOrEqual(constants.minChunkMs);
+    // Another batch may be written before the chunk is closed.
+    if (ageMs > 2000) {
+      expect(length * ageMs).toBeGreaterThanOrEqual(constants.minIdleBytes * header!.chunkMs);
+      expect((length - 300) * (ageMs - 2 * stepMs)).toBeLessThan(constants.minIdleBytes * header!.chunkMs);
+    }
+    closed.push(length);
+    next = header!;
+  }
+  expect(closed.length).toBeGreaterThan(2);
+  for (const length of closed) expect(Math.abs(length / bytesEach - 1)).toBeLessThan(0.05);
+  await series.close();
 });

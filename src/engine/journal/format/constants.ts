@@ -23,9 +23,9 @@ export const constants = {
   pageBytes: layout.PAGE_BYTES,
   /** 1 MiB minus room for appends under way, so that a closed chunk fits the allocator's size class of 1 MiB. */
   rotateBytes: layout.ROTATE_BYTES,
-  /** A chunk that is old enough is closed earlier, in a process that seals: a reader fetches less of what is not sealed yet. */
+  /** In a process that seals, a chunk is closed earlier: a reader fetches less of what is not sealed yet. */
   sealedRotateBytes: 256 << 10,
-  /** A chunk of some size is closed this long after its last event, so that it is sealed. */
+  /** A chunk of `minIdleBytes` is closed this long after its last event. While events come, it is due when its length times its age is. */
   idleMs: 5000,
   minIdleBytes: 16 << 10,
   /** A chunk is sealed this long after it was closed, and a random part of the spread. Readers that have it first get its last bytes. */
