@@ -12,6 +12,8 @@ const MEASURED = [
   /\b\d[\d.,]*( to \d[\d.,]*)? times (as (fast|many|long|much)|slower|faster|less|more|an?|pipelined)\b/,
   /\d[\d ,.]*( to \d[\d ,.]*)? (million |M )?(answers|decisions|rows|pairs|operations) (a|per) second\b/,
   /\d (million|M) events (a|per) second\b/,
+  /\b(takes?|adds?) ((about|up to|at most) )*\d[\d.,]* ms\b/,
+  /\bof about \d[\d.,]* ms\b/,
 ];
 
 /** A page without its blocks of code and the parts that the report command writes. */
@@ -35,6 +37,8 @@ test.each([
   "It gave 90 800 answers a second.",
   "Measured with 1000 callers:",
   "`record` reaches 17 M events a second.",
+  "A query takes at most about 15 ms.",
+  "`oriel` adds 64 ms to the start.",
 ])("finds %s", (line) => {
   expect(MEASURED.some((each) => each.test(written(line)))).toBe(true);
   expect(written(`<!-- bench lock -->\n${line}\n<!-- end -->`)).not.toContain(line);
