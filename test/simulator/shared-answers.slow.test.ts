@@ -41,8 +41,9 @@ interface FleetOptions {
 }
 
 /**
- * Processes that ask the same questions, which differ in the ends of their windows. Events are acknowledged all the time, and the answer is the time until which it has them all. Law: an
- * answer has all events that were acknowledged `maxAge` before the call, and is that of the window.
+ * Processes that ask the same questions, which differ in the ends of their windows. Events are acknowledged all the time, and the
+ * answer is the time until which it has them all. Law: an answer has all events that were acknowledged `maxAge` before the call, and
+ * is that of the window.
  */
 class Fleet {
   readonly world = new World(START_MS);

@@ -14,9 +14,10 @@ export interface WindowOptions {
   closed?: Closed | undefined;
   /**
    * Maximum age of the answer; default 0. It has all events that were acknowledged this long before the call. The processes share
-   * the answers of `stats` about windows that end now or at a whole second, with at most 1024 percentiles. One of them computes. The
-   * others read some hundred bytes, or nothing if they have a young answer or a young copy. Otherwise, `stats` too uses a young copy. `values` and `fractionBelow` send no request if the copy of this `Series` object is young enough
-   * and covers the window. The window ends at that earlier time (`to`).
+   * the answers of `stats` about windows that end now or at a whole second, with at most 128 percentiles. One of them computes. The
+   * others read some hundred bytes, or nothing if they have a young answer or a young copy. Other questions of `stats`, and `values` and
+   * `fractionBelow`, send no request if the copy of this `Series` object is young enough and covers the window. The window ends at
+   * that earlier time (`to`).
    */
   maxAge?: Duration | undefined;
   /** Aborts the wait. A request that was already sent may still take effect. */

@@ -19,6 +19,18 @@ import {
 import { Loads, type Scripting, wholeScripts } from "./scripting.ts";
 import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
+interface Connection {
+  /** How often it was connected since it was first used. */
+  count: number;
+  /**
+   * The commands that an error withdraws, unless they are written. Version 5 still writes to the connection that just failed, and takes the next
+   * handshake's replies for theirs. Then it is never ready again.
+   */
+  readonly unwritten: Set<AbortController>;
+  onReady(): void;
+  onError(): void;
+}
+
 /** Errors of the server begin with a word in capitals. Errors of the client do not. */
 const OF_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
@@ -33,11 +45,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<Script, WeakSet<NodeRedisClient>>();
   const loads = new Loads(scripting);
-  /** How often each node was connected since it was first used, and the listener that counts it. */
-  const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
+  const connections = new Map<NodeRedisClient, Connection>();
   const unanswered = new Set<(error: Error) => void>();
-  /** Withdraws what was sent, unless it is written. */
-  const withdrawals = new Set<AbortController>();
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED, isTls);
   /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
@@ -46,9 +55,6 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let hasEnded = false;
   let becomesReady: Deferred<void> | undefined;
   const onError = (error: unknown) => {
-    // Version 5 still writes to the connection that just failed, and takes the next handshake's replies for those of what it
-    // wrote. Then it is never ready again.
-    for (const withdrawal of withdrawals) withdrawal.abort();
     const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
     const reason = isCut ? lastError.cut : withoutSecrets(error, secrets);
     lastError.failed(reason);
@@ -99,13 +105,17 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const connectionOf = (node: NodeRedisClient) => {
     let connection = connections.get(node);
     if (!connection) {
-      const listener = () => {
+      const onReady = () => {
         connection!.count++;
         for (const each of loaded.values()) each.delete(node);
       };
-      connection = { count: 0, listener };
+      const onError = () => {
+        for (const withdrawal of connection!.unwritten) withdrawal.abort();
+      };
+      connection = { count: 0, unwritten: new Set(), onReady, onError };
       connections.set(node, connection);
-      node.on("ready", listener);
+      node.on("ready", onReady);
+      node.on("error", onError);
     }
     return connection;
   };
@@ -135,12 +145,15 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     return answer;
   };
   const ask = async (node: NodeRedisClient, words: readonly string[]) => {
+    // Until it is ready, the client keeps commands.
+    if (!node.isReady) return node.sendCommand(words);
+    const { unwritten } = connectionOf(node);
     const withdrawal = new AbortController();
-    withdrawals.add(withdrawal);
+    unwritten.add(withdrawal);
     try {
       return await node.sendCommand(words, { abortSignal: withdrawal.signal });
     } finally {
-      withdrawals.delete(withdrawal);
+      unwritten.delete(withdrawal);
     }
   };
   const load = (node: NodeRedisClient, script: Script) => {
@@ -196,6 +209,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
       const giveUp = new AbortController();
       let isWritten = false;
+      let unwritten: Set<AbortController> | undefined;
       const send = (node: NodeRedisClient, options: SendOptions = {}): Promise<unknown> => {
         // Called again only after MOVED or ASK. Then nothing has run.
         isWritten = false;
@@ -204,6 +218,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
           return Promise.reject(new Error("the node is out of reach", { cause: lastError.current }));
         }
         if (!isWhole) load(node, script);
+        unwritten?.delete(giveUp);
+        unwritten = connectionOf(node).unwritten.add(giveUp);
         const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
         return writtenOnce(
           parts,
@@ -218,14 +234,13 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         const settle = () => {
           if (!unanswered.delete(lose)) return false;
           unansweredBytes -= sizeBytes;
-          withdrawals.delete(giveUp);
+          unwritten?.delete(giveUp);
           return true;
         };
         const lose = (error: Error) => {
           if (settle()) reject(error);
         };
         unanswered.add(lose);
-        withdrawals.add(giveUp);
         const sent = cluster ? executeOn(cluster, keys[0]!, send) : send(single!);
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
@@ -264,7 +279,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
       becomesReady?.reject(refusedBy);
       for (const [event, listener] of listeners) client.removeListener(event, listener);
-      for (const [node, { listener }] of connections) node.removeListener("ready", listener);
+      for (const [node, { onReady, onError }] of connections) {
+        node.removeListener("ready", onReady);
+        node.removeListener("error", onError);
+      }
       for (const lose of [...unanswered]) lose(new Error(STORE_CLOSED));
       subscriber.close();
     },

@@ -75,6 +75,40 @@ describe.each([
   });
 });
 
+test("guesses about many blocks are right, and need about a group of each block", () => {
+  const random = randomOf(SEED);
+  const values = valuesOf("lognormal", Float32Array, 200 * 1024, random);
+  const bytes = sealedOf(values);
+  const sorted = Float64Array.from(values).sort();
+  const groupsOf = (share: number, isSure: boolean) => {
+    const search = new RankSearch();
+    for (const block of outlineOf(bytes).blocks) search.addBlock(block);
+    const from = Math.floor(share * (sorted.length - 1));
+    const bracket = search.bracket(from, from + 1, 0, isSure);
+    let count = 0;
+    for (const { block, groups } of search.missingIn([bracket])) {
+      search.addGroups(
+        jsCodec,
+        block,
+        groups,
+        bytes.subarray(block.at + groups.from, block.at + groups.from + groups.length),
+      );
+      count += groups.last - groups.first;
+    }
+    expect([...search.numbersAt(bracket, from, from + 1)!], `${share}`).toEqual([...sorted.subarray(from, from + 2)]);
+    return count;
+  };
+  for (const [share, most] of [
+    [0.5, 1.4],
+    [0.9, 1.4],
+    [0.99, 1.2],
+  ] as const) {
+    const guessed = groupsOf(share, false);
+    expect(guessed, `p${100 * share}`).toBeLessThan(most * 200);
+    expect(guessed).toBeLessThan(groupsOf(share, true));
+  }
+});
+
 const sign = (x: number) => (Object.is(x, -0) ? "-0" : x);
 
 test("an outline that ends elsewhere is refused", () => {

@@ -29,7 +29,7 @@ const step: fc.Arbitrary<Call> = fc.oneof(
       id,
       maxAgeMs,
       agoMs: fc.constantFrom(-5, 0, 1, 9, 99, 5000),
-      bytes: fc.constantFrom(0, 8, 100, 8 * (12 + 1024)),
+      bytes: fc.constantFrom(0, 8, 100, 8 * (12 + 128)),
     })
     .map(({ agoMs, bytes, ...input }): Call => {
       const answer = new Uint8Array(bytes).fill(bytes % 256);

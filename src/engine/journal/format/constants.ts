@@ -25,7 +25,7 @@ export const constants = {
   rotateBytes: layout.ROTATE_BYTES,
   /** In a process that seals, a chunk is closed earlier: a reader fetches less of what is not sealed yet. */
   sealedRotateBytes: 256 << 10,
-  /** A chunk of `minIdleBytes` is closed this long after its last event. While events come, it is due when its length times its age is. */
+  /** A chunk of `minIdleBytes` is closed this long after its last event. While events come, length × age count. */
   idleMs: 5000,
   minIdleBytes: 16 << 10,
   /** A chunk is sealed this long after it was closed, and a random part of the spread. Readers that have it first get its last bytes. */

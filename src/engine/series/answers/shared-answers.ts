@@ -15,8 +15,9 @@ import { publish } from "./publish.ts";
 
 /** The process of an answer renews it after this share of the age that others allow for. */
 const RENEW_AFTER = 0.5;
-const MAX_QUESTIONS = 1024;
-const MAX_PERCENTILES = 1024;
+/** Together they bound what a process keeps of questions with many percentiles. */
+const MAX_QUESTIONS = 256;
+const MAX_PERCENTILES = 128;
 const FIRST_WAIT_MS = 2;
 const LONGEST_WAIT_MS = 64;
 
@@ -110,11 +111,14 @@ export class SharedAnswers {
   #questionOf(asked: StatsQuery): Question {
     const percentiles = [...new Set(asked.percentiles)].sort((one, other) => one - other);
     const kind = [asked.spanMs, asked.closed, asked.method, asked.ddof, percentiles].concat(asked.atMs ?? []).join(":");
-    const known = this.#questions.get(kind);
-    if (known) return known;
-    const query = { ...asked, percentiles, maxAgeMs: 0, kind };
-    const key = `${this.#key}:${kind}`;
-    const question: Question = { key, query, id: this.#newId(), sinceMs: Number.NEGATIVE_INFINITY };
+    const question: Question = this.#questions.get(kind) ?? {
+      key: `${this.#key}:${kind}`,
+      query: { ...asked, percentiles, maxAgeMs: 0, kind },
+      id: this.#newId(),
+      sinceMs: Number.NEGATIVE_INFINITY,
+    };
+    // The first is the one that was not asked for longest.
+    this.#questions.delete(kind);
     this.#questions.set(kind, question);
     if (this.#questions.size > MAX_QUESTIONS) {
       const [oldest = question] = this.#questions.values();

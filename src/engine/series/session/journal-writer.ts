@@ -112,8 +112,8 @@ export class JournalWriter {
     // Not more than one small chunk a second, because each costs its readers and its sealer the same.
     const isSmall = sealing !== undefined && ageMs >= constants.minChunkMs;
     if (sealing) sealing.appendedMs = this.#store.monotonic();
-    // A reader without a copy fetches the open chunk whole, and an outline of each closed one. So a slow stream has small chunks. The
-    // longest window has one for each 256 bytes of a chunk, and at most `maxOutlines`.
+    // A reader without a copy fetches the open chunk whole, and an outline of each closed one. So a slow stream has small chunks. Due
+    // at this product, a retention has 64 × length / minIdleBytes of them, which is about `maxOutlines` for the largest.
     const isDue = length * ageMs >= constants.minIdleBytes * header.chunkMs || length >= constants.sealedRotateBytes;
     if ((isSmall && isDue) || length >= constants.rotateBytes || ageMs >= header.chunkMs) this.#close(header);
     else if (sealing?.isWaiting === false && length >= constants.minIdleBytes) sealing.waitForIdleness();
