@@ -23,8 +23,8 @@ interface Connection {
   /** How often it was connected since it was first used. */
   count: number;
   /**
-   * The commands that an error withdraws, unless they are written. Version 5 still writes to the connection that just failed, and takes the next
-   * handshake's replies for theirs. Then it is never ready again.
+   * The commands that an error withdraws, unless they are written. Version 5 still writes to the connection that just failed, and
+   * takes the next handshake's replies for theirs. Then it is never ready again.
    */
   readonly unwritten: Set<AbortController>;
   onReady(): void;
