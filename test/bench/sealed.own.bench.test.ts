@@ -20,7 +20,7 @@ test("sealed chunks: fewer bytes, and an answer from outlines in two requests", 
   expect(bytesOf("sealed", "unrounded")).toBeLessThan(3.9);
   for (const row of rows.filter(({ form }) => form === "sealed, outlines")) {
     expect(row.requests).toBe(2);
-    expect(Number(row.bytes)).toBeLessThan(Number(row.events));
+    expect(Number(row.bytes)).toBeLessThan(1.25 * Number(row.events)); // some 50 kB are the open chunk
   }
 });
 
