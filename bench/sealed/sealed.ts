@@ -38,7 +38,7 @@ export async function benchSealed(redisUrl: string, { loads, turns }: SealedBenc
     rows,
     notes: [
       "Lognormal latencies, median 5 ms, sigma 0.8, float32, one event for each ms. bytesPerEvent is STRLEN of the closed chunks, memoryPerEvent MEMORY USAGE.",
-      "sealNs is the time of the process that seals, for each event: read, drop copies, encode, decode and compare, write.",
+      "openBytes is the length of the open chunk, which is read as it is. sealNs is the time of the process that seals, for each event: read, drop copies, encode, decode and compare, write.",
       "Each answer was compared with the sorted values. requests counts script calls, bytes their answers. ms is a median after 15 queries, because the engine compiles the code during the first.",
       "The rows of outlines are those of a process that asks for the first time. The others ask for all events, as a process does whose copy pays. The rows of moments ask for count, sum, mean and extremes.",
     ],
@@ -60,7 +60,7 @@ async function measure(
     const column = lognormal(events, unitsPerMs);
     const right = rightOf(column);
     const closed = await fill(raw, key, column, batch);
-    const load = { values, events, batch };
+    const load = { values, events, batch, openBytes: await raw.strlen(key) };
     const before = await sizeOf(raw, closed);
     const cold = await askedOften(store, right, turns, "copy");
     const startMs = performance.now();
