@@ -1,9 +1,8 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { argumentErrorOf, atSite } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
-import type { Decision } from "../../limits/limiter/decision.ts";
 import { clientId, NO_ADDRESS, warnOnce } from "../client-id.ts";
-import type { CountingTaker } from "../taker.ts";
+import { type CountingTaker, checkedTaker, hitsOf } from "../taker.ts";
 import { Tally } from "./tally.ts";
 
 /** Options of `expressRateLimitStore`. */
@@ -28,7 +27,7 @@ export interface ExpressRateLimitInit {
   skipSuccessfulRequests?: boolean;
 }
 
-/** The Store interface of express-rate-limit 8. */
+/** The Store interface of express-rate-limit 8, and of hono-rate-limiter 0.5. */
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
   /** The limiter's name and the option `prefix`. */
@@ -41,7 +40,7 @@ export interface ExpressRateLimitStore {
 }
 
 /**
- * Returns a store for express-rate-limit that counts in a limiter with one policy. Hits are the permits taken. With
+ * Returns a store for express-rate-limit, or hono-rate-limiter, that counts in a limiter with one policy. Hits are the permits taken. With
  * several policies all of them deny, but the hits are those of the policy with the fewest permits left.
  *
  * Pass a limiter with express-rate-limit's own limit, and the limiter decides. A denied request then takes nothing and
@@ -65,13 +64,13 @@ export function expressRateLimitStore(
     const { prefix = "", clock = Date.now } = options;
     if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
-    let taker = typeof limiter === "function" ? undefined : checked(limiter);
+    let taker = typeof limiter === "function" ? undefined : checkedTaker(limiter);
     let maxHits = 0;
     /** Undefined if no hits are returned, which `init` learns from the options of express-rate-limit. */
     let tally: Tally | undefined = new Tally();
     let returnsHits = false;
     let spanMs = 0;
-    const ready = () => checked(taker);
+    const ready = () => checkedTaker(taker);
     const idOf = (key: string) => {
       // express-rate-limit's own key is undefined for a request without an address.
       if (key === undefined || key === null) warnOnce("expressRateLimitStore", "a request has no key");
@@ -87,7 +86,7 @@ export function expressRateLimitStore(
         return `${taker?.name ?? ""} ${prefix}`;
       },
       init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
-        if (typeof limiter === "function") taker = checked(limiter(windowMs));
+        if (typeof limiter === "function") taker = checkedTaker(limiter(windowMs));
         if (typeof limit === "number") maxHits = limit;
         spanMs = windowMs;
         returnsHits ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
@@ -121,16 +120,4 @@ export function expressRateLimitStore(
       },
     };
   });
-}
-
-/** Permits taken. 0 if the decision knows no policy, because the store is unreachable. */
-function hitsOf({ limit, remaining }: Decision): number {
-  const hits = limit - remaining;
-  return Number.isFinite(hits) ? Math.max(hits, 0) : 0;
-}
-
-function checked(taker: CountingTaker | undefined): CountingTaker {
-  if (typeof taker?.take !== "function" || typeof taker.peek !== "function")
-    throw argumentError("limiter", taker, "a Limiter, or a function that makes one for the window's ms");
-  return taker;
 }

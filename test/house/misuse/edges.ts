@@ -100,6 +100,13 @@ export const EDGES: Record<string, Subject> = {
     object: (store) => http.expressRateLimitStore(limiter(store)),
     methods: Object.fromEntries(["get", "increment", "decrement", "resetKey"].map((name) => [name, () => ["k"]])),
   },
+  elysiaRateLimitContext: {
+    called: http.elysiaRateLimitContext,
+    right: (store) => [limiter(store), { prefix: "a", clock: Date.now }],
+  },
+  fastifyRateLimitStore: { called: http.fastifyRateLimitStore, right: (store) => [limiter(store)] },
+  nestThrottlerStorage: { called: http.nestThrottlerStorage, right: (store) => [limiter(store)] },
+  nestModule: { data: ["new"], called: http.nestModule, right: (store) => [store, { latency: {} }] },
   longestValue: { data: ["new"], called: sql.longestValue, right: () => [shape()] },
   ...Object.fromEntries(
     (["postgresSink", "mysqlSink", "sqliteSink", "oracleSink"] as const).flatMap((name) => {
