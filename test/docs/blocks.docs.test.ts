@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oncePerFile } from "../harness/ends.ts";
 import { type PostgresServer, startPostgres } from "../harness/servers/postgres.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
+import { startSentinel } from "../harness/servers/sentinel.ts";
 import { blocksOf, chosenPages, programsOf } from "./blocks.ts";
 import { runsAsPrinted } from "./run-program.ts";
 import { removeWorkspace, typeErrors, workspace } from "./workspace.ts";
@@ -29,6 +31,8 @@ const CONCURRENT = 2;
 const programs = chosenPages().flatMap(programsOf);
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 const postgres = oncePerFile<PostgresServer>(() => startPostgres());
+const cluster = oncePerFile(() => startCluster(3));
+const sentinel = oncePerFile(() => startSentinel());
 /** The last program of each database. */
 const lanes = Array.from({ length: CONCURRENT }, () => Promise.resolve());
 
@@ -59,6 +63,12 @@ describe.runIf(programs.length > 0)("a program ends without an error and prints 
     const ran = lanes[database]!.then(async () => {
       const env: Record<string, string> = {};
       if (program.code.includes("DATABASE_URL")) env.DATABASE_URL = (await postgres()).url;
+      if (program.code.includes("REDIS_NODES")) env.REDIS_NODES = (await cluster()).urls.join();
+      if (program.code.includes("SENTINELS")) {
+        const { sentinels, name } = (await sentinel()).address;
+        env.SENTINELS = sentinels.map(({ host, port }) => `${host}:${port}`).join();
+        env.SENTINEL_NAME = name;
+      }
       const { url } = await redis();
       if (program.code.includes("REDIS_URLS")) env.REDIS_URLS = [2, 3, 4].map((other) => `${url}/${other}`).join();
       await runsAsPrinted(program, `${url}/${database}`, env);

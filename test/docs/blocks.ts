@@ -2,7 +2,7 @@
 // `sh` block, with the real command and the rules of shell/prelude.sh for other programs. A block with a program without a rule fails.
 //
 // - A comment `<!-- setup` right above a block has code that readers do not see.
-// - `ts continued` continues the program above. `ts serves` listens on PORT. `sh fails` ends with an error.
+// - `ts continued` continues the program above. `ts serves` listens on PORT. `ts vitest` is run by Vitest. `sh fails` ends with an error.
 // - PAGE=docs/structures/limiter npx vitest run test/docs/blocks.docs.test.ts runs the blocks of one page.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -28,14 +28,15 @@ export interface Program {
   readonly printed: string;
   /** The program listens on PORT and does not end. */
   readonly serves: boolean;
+  readonly isForVitest: boolean;
 }
 
-/** README.md and every page below docs/, generated ones not included. */
+/** README.md, SKILL.md and every page below docs/, generated ones not included. */
 export function pages(): string[] {
   const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .map((path) => `docs/${path.replaceAll("\\", "/")}`)
     .filter((path) => path.endsWith(".md") && !/^docs\/(api|node_modules|\.vitepress)\//.test(path));
-  return ["README.md", ...docs.sort()];
+  return ["README.md", "SKILL.md", ...docs.sort()];
 }
 
 /** The pages that a test run looks at: all, or those whose path contains PAGE. */
@@ -89,6 +90,7 @@ export function programsOf(page: string): Program[] {
     programs.push({
       ...{ name: `${relative("docs", page).replace(/^\.\.\//, "")}:${block.line}`, code, printed },
       serves: block.flags.includes("serves"),
+      isForVitest: block.flags.includes("vitest"),
     });
   }
   return programs;

@@ -1,4 +1,4 @@
-// The program that a page begins with, of README.md and the pages for beginners, as far as it needs Redis and nothing else.
+// The program that a page begins with, of the pages for beginners, as far as it needs Redis and nothing else.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { oncePerFile } from "../harness/ends.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
@@ -6,7 +6,7 @@ import { pages, programsOf } from "./blocks.ts";
 import { runsAsPrinted } from "./run-program.ts";
 import { removeWorkspace, workspace } from "./workspace.ts";
 
-const OF_BEGINNERS = /^README\.md$|^docs\/(start|structures)\//;
+const OF_BEGINNERS = /^docs\/(index\.md$|(start|structures)\/)/;
 const firsts = pages()
   .filter((page) => OF_BEGINNERS.test(page))
   .flatMap((page) => programsOf(page).slice(0, 1))

@@ -14,6 +14,8 @@ const MEASURED = [
   /\d (million|M) events (a|per) second\b/,
   /\b(takes?|adds?) ((about|up to|at most) )*\d[\d.,]* ms\b/,
   /\bof about \d[\d.,]* ms\b/,
+  /\b\d[\d.,]* ms late\b|\blate in the median\b/,
+  /\b\d[\d.,]* (bytes|B|kB|MB)\b[^.|]*, against \d/,
 ];
 
 /** A page without its blocks of code and the parts that the report command writes. */
@@ -39,6 +41,8 @@ test.each([
   "`record` reaches 17 M events a second.",
   "A query takes at most about 15 ms.",
   "`oriel` adds 64 ms to the start.",
+  "BullMQ's were 47 and 94 ms late.",
+  "A waiting message takes 304 bytes, against 783.",
 ])("finds %s", (line) => {
   expect(MEASURED.some((each) => each.test(written(line)))).toBe(true);
   expect(written(`<!-- bench lock -->\n${line}\n<!-- end -->`)).not.toContain(line);

@@ -42,7 +42,8 @@ interface Row {
 }
 
 function rowsOf(page: string, above: string): Row[] {
-  const [, options = ""] = textOf(`docs/structures/${page}.md`).split("\n## Options\n");
+  const [, begin = ""] = textOf(`docs/structures/${page}.md`).split("\n## Options\n");
+  const options = begin.split("\n## ")[0] + textOf(`docs/reference/${page}.md`);
   const [, table = ""] = /\n(\| option \|(?:.*\n\|)*.*)/.exec(options.slice(options.indexOf(above))) ?? [];
   return table
     .split("\n")

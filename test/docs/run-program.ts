@@ -1,16 +1,19 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
+import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { freePort } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { watch } from "../harness/watchdog.ts";
+import { root } from "../house/sources.ts";
 import type { Program } from "./blocks.ts";
 import { written } from "./workspace.ts";
 
 /** A busy machine may take longer to connect than a store waits for its first connection. */
 const BUSY = /the connection to the server is still being opened/;
 const MAX_ATTEMPTS = 3;
+const VITEST = join(root, "node_modules/vitest/vitest.mjs");
 
 /** The program on an empty database of the server at `url` must end without an error, and print what its page says. */
 export async function runsAsPrinted(program: Program, url: string, env: Record<string, string> = {}): Promise<void> {
@@ -28,7 +31,9 @@ export async function runsAsPrinted(program: Program, url: string, env: Record<s
 
 /** Runs the program. A server is stopped as soon as it listens, and has the status 0 then. */
 async function ended(program: Program, env: Record<string, string>) {
-  const child = spawn(process.execPath, ["--no-warnings", written(program)], {
+  const file = written(program);
+  const args = program.isForVitest ? [VITEST, "run", "--root", dirname(file), file] : [file];
+  const child = spawn(process.execPath, ["--no-warnings", ...args], {
     env: { ...process.env, ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

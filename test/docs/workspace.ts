@@ -25,6 +25,8 @@ const OPTIONS: ts.CompilerOptions = {
   allowUnreachableCode: false,
   allowUnusedLabels: false,
   skipLibCheck: true,
+  experimentalDecorators: true, // as NestJS asks for
+  emitDecoratorMetadata: true,
   noEmit: true,
 };
 
@@ -36,6 +38,11 @@ export function workspace(): string {
   link(root, join(modules, "oriel"));
   for (const from of PACKAGES) linkPackages(join(root, from, "node_modules"), modules);
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  // Else Vitest takes the configuration of this repository, and skips files below node_modules.
+  writeFileSync(
+    join(folder, "vitest.config.mjs"),
+    'export default { test: { include: ["*.test.mjs"], exclude: [] } };\n',
+  );
   return folder;
 }
 
@@ -82,9 +89,9 @@ export function typeErrors(programs: readonly Program[]): string[] {
 /** Writes the program as JavaScript. */
 export function written(program: Program): string {
   const { outputText } = ts.transpileModule(program.code, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
+    compilerOptions: { ...OPTIONS, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true, noEmit: false },
   });
-  const file = fileOf(program, ".mjs");
+  const file = fileOf(program, program.isForVitest ? ".test.mjs" : ".mjs");
   writeFileSync(file, outputText);
   return file;
 }

@@ -96,6 +96,7 @@ describe("the built package", () => {
       "package.json",
       "README.md",
       "CHANGELOG.md",
+      "SKILL.md",
       "LICENSE",
       "dist/THIRD-PARTY-NOTICES.txt",
       "dist/oriel_window.lua",

@@ -106,9 +106,15 @@ git() {
   mkdir -p "$(basename "$2")"
 }
 
-# Until the page's server listens.
+# Until each server of the block listens.
 sleep() {
-  until (: <>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; do command sleep 0.05; done
+  local port
+  for port in ${PORTS:-$PORT}; do
+    until (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+      [[ "$(jobs -r)" ]] || fail "no server listens on $port: it has ended"
+      command sleep 0.05
+    done
+  done
 }
 
 # The file so far.

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,20 +6,11 @@ import { root } from "../sources.ts";
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
 describe("README.md", () => {
-  it("shows a first screen whose code prints what it says", () => {
-    const [, code = ""] = /```ts\n([\s\S]*?)```/.exec(readme)!;
-    const [, printed] = /```text\n([\s\S]*?)```/.exec(readme)!;
-    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", code], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    expect(output).toBe(printed);
-    expect(
-      code
-        .trim()
-        .split("\n")
-        .filter((line) => line !== "").length,
-    ).toBeLessThanOrEqual(10);
+  it("is at most 130 lines, and begins with a server of at most 15", () => {
+    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(130);
+    const [, code = ""] = /```ts serves\n([\s\S]*?)```/.exec(readme)!;
+    expect(code.split("\n").filter((line) => line !== "").length).toBeLessThanOrEqual(15);
+    expect(readme.indexOf(code)).toBeLessThan(readme.indexOf("\n## "));
   });
 
   it("names only scripts that package.json has", () => {
