@@ -118,6 +118,7 @@ export async function startRest(
       if (!response.headersSent) response.writeHead(502).end();
     });
   });
+  server.keepAliveTimeout = 0; // a test that stands still for 5 s would lose a reply
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return Object.assign(rest, {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
