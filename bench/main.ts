@@ -38,6 +38,7 @@ import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
+import { benchStorms, FULL_STORMS, SMALL_STORMS } from "./storms/storms.ts";
 
 /** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
 const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Report>> = {
@@ -74,6 +75,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   imports: (_redisUrl, small) => Promise.resolve(benchImports(small ? SMALL_IMPORTS : FULL_IMPORTS)),
   runtimes: (_redisUrl, small) => benchRuntimes(small ? SMALL_RUNTIMES : FULL_RUNTIMES),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
+  storms: (_redisUrl, small) => benchStorms(small ? SMALL_STORMS : FULL_STORMS),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };
 

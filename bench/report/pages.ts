@@ -8,5 +8,6 @@ export const PAGES = [
   "README.md",
   "docs/understand/benchmarks.md",
   "docs/understand/why-not.md",
-  "docs/structures/series.md",
+  "docs/understand/storms.md",
+  "docs/reference/series.md",
 ].map(inRoot);

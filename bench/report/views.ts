@@ -114,6 +114,10 @@ export const VIEWS: Readonly<Record<string, View>> = {
     ...{ bench: "queue", title: "Times better than BullMQ", rows: { what: "" } },
     values: { timesBetter: "times better", BullMQ: "BullMQ", oriel: "oriel" },
   },
+  storms: {
+    ...{ bench: "storms", title: "Storms of faults: how often", rows: { job: "", contender: "", fault: "" } },
+    values: { count: "how often", of: "of" },
+  },
   metrics: {
     ...{ bench: "metrics", title: "Record one latency: ns", rows: { by: "" } },
     values: { recordNs: "ns to record", questionUs: "µs to ask" },

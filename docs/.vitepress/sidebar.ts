@@ -94,6 +94,7 @@ export const pages: Item[] = [
     "how-it-works": "How it works",
     "stored-formats": "Stored formats",
     benchmarks: "Benchmarks",
+    storms: "Storms of faults",
     "why-not": "Why not a sketch?",
     "../glossary": "Glossary",
   }),
