@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "./errors.ts";
-import { durationMs } from "./time.ts";
+import { type Clock, durationMs } from "./time.ts";
 
 /**
  * The declaration of one option. `check` returns the setting, or throws ARGUMENT. `absent` is the setting of an option that
@@ -52,6 +52,8 @@ export function text(argument: string, value: string, allowed = "a string", form
   if (typeof value !== "string" || !form.test(value)) throw argumentError(argument, value, allowed);
   return value;
 }
+
+export const CLOCK = [fn<Clock>, () => Date.now(), "a function that returns ms since 1970"] as const;
 
 /** The check of a value that code beside the schema checks. */
 export function given<Value>(_: string, value: Value): Value {

@@ -1,10 +1,11 @@
 import { sharedByCopies } from "../base/copies.ts";
-import { argumentError, checkKnown } from "../base/errors.ts";
+import { argumentError } from "../base/errors.ts";
+import { fn, given, oneOf, type Schema, settingsOf } from "../base/options.ts";
 import { Site } from "../base/site.ts";
 import { isStoreFailure, passes } from "../limits/limiter/client/store-failure.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 import { clientId, warnOnce } from "./client-id.ts";
-import { checkPrefix, clientOf } from "./client-key.ts";
+import { clientOf, IPV6_PREFIX } from "./client-key.ts";
 import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
 import type { Taker } from "./taker.ts";
 
@@ -67,9 +68,9 @@ export function admission<Request>(
   addressOf: (request: Request) => string | undefined,
   identity: (request: Request) => object,
 ): Admit<Request> {
-  check(taker, options);
-  const { headers, partitionKey, skip, onError } = options;
-  const ipv6Prefix = checkPrefix(options.ipv6Prefix);
+  const { ipv6Prefix, onError } = settingsOf(OPTIONS, options);
+  if (typeof taker?.take !== "function") throw argumentError("limiter", taker, "a Limiter");
+  const { headers, partitionKey, skip } = options;
   const site = new Site(name);
   const key = options.key ?? ((request: Request) => clientOf(name, addressOf(request), ipv6Prefix));
   /** Undefined: the request passes uncounted. */
@@ -124,25 +125,25 @@ function once(release: () => Promise<unknown> | undefined): () => void {
   };
 }
 
-function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
-  checkKnown(options, OPTIONS);
-  if (typeof taker?.take !== "function") throw argumentError("limiter", taker, "a Limiter");
-  for (const name of ["key", "skip", "partitionKey"] as const)
-    if (options[name] !== undefined && typeof options[name] !== "function")
-      throw argumentError(name, options[name], "a function");
-  if (
-    options.cost !== undefined &&
-    typeof options.cost !== "function" &&
-    !(Number.isFinite(options.cost) && options.cost > 0)
-  )
-    throw argumentError("cost", options.cost, "a number of permits above 0, or a function of the request");
-  if (options.onError !== undefined && options.onError !== "throw" && options.onError !== "pass")
-    throw argumentError("onError", options.onError, '"throw" or "pass"');
-  const { headers } = options;
-  if (headers !== undefined && headers !== false) checkHeaderOptions(headers, "headers");
-}
+const OPTIONS = {
+  key: [fn<object>, null],
+  ipv6Prefix: IPV6_PREFIX,
+  cost: [costOf, 1],
+  skip: [fn<object>, null],
+  headers: [
+    (of: string, headers: RateLimitHeaderOptions | false) => headers !== false && checkHeaderOptions(headers, of),
+    {},
+  ],
+  partitionKey: [fn<object>, null],
+  onError: [oneOf, "throw", "throw", "pass"],
+  /** Of each framework. */
+  onDenied: [given<unknown>],
+} as const satisfies Schema<LimiterOptions<never> & { onDenied?: unknown }>;
 
-const OPTIONS = ["key", "ipv6Prefix", "cost", "skip", "headers", "partitionKey", "onError", "onDenied"];
+function costOf(argument: string, cost: number | object): void {
+  if (typeof cost !== "function" && !(Number.isFinite(cost) && (cost as number) > 0))
+    throw argumentError(argument, cost, "a number of permits above 0, or a function of the request");
+}
 
 /** Fields that are lists. Items of an earlier limiter stay in them. */
 const LISTS = ["RateLimit", "RateLimit-Policy"];

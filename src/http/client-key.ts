@@ -1,4 +1,5 @@
-import { argumentError, checkKnown } from "../base/errors.ts";
+import { argumentError } from "../base/errors.ts";
+import { settingsOf } from "../base/options.ts";
 import { atSite } from "../base/site.ts";
 import { MALFORMED_ADDRESS, NO_ADDRESS, warnOnce } from "./client-id.ts";
 
@@ -9,6 +10,8 @@ export interface ClientKeyOptions {
    */
   ipv6Prefix?: number | undefined;
 }
+
+export const IPV6_PREFIX = [prefixOf, 64] as const;
 
 /**
  * Returns the limiter's id for a client's address. An IPv4 address stays whole. An IPv6 address is cut to its network
@@ -22,10 +25,10 @@ export interface ClientKeyOptions {
  */
 export function clientKey(ip: string | null | undefined, options: ClientKeyOptions = {}): string {
   return atSite("clientKey", () => {
-    checkKnown(options, ["ipv6Prefix"]);
+    const { ipv6Prefix } = settingsOf({ ipv6Prefix: IPV6_PREFIX }, options);
     if (typeof ip !== "string" && ip !== undefined && ip !== null)
       throw argumentError("ip", ip, "a client's address, or undefined without one");
-    return clientOf("clientKey", ip, checkPrefix(options.ipv6Prefix));
+    return clientOf("clientKey", ip, ipv6Prefix);
   });
 }
 
@@ -67,10 +70,9 @@ function ipv4Within(groups: number[]): number[] | undefined {
   return groups.slice(at, at + 2).flatMap((group) => [group >> 8, group & 255]);
 }
 
-/** Returns a prefix length that `clientKey` accepts. Throws ARGUMENT for any other. */
-export function checkPrefix(prefix = 64): number {
+function prefixOf(argument: string, prefix: number): number {
   if (!Number.isInteger(prefix) || prefix < 32 || prefix > 128)
-    throw argumentError("ipv6Prefix", prefix, "a whole number of bits from 32 to 128");
+    throw argumentError(argument, prefix, "a whole number of bits from 32 to 128");
   return prefix;
 }
 

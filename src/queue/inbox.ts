@@ -1,5 +1,6 @@
-import { argumentError, checkKnown } from "../base/errors.ts";
+import { argumentError } from "../base/errors.ts";
 import { hexOf } from "../base/hex.ts";
+import { type Schema, settingsOf, text } from "../base/options.ts";
 import { atSite } from "../base/site.ts";
 
 /** Options of the inbox table. */
@@ -28,6 +29,9 @@ const QUEUE = new RegExp(`^[^\\0]{0,${MAX_QUEUE}}$`, "u");
 /** Compares byte by byte, including trailing spaces, as in the tables of the drain. */
 const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */";
 const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
+const INBOX = {
+  table: [text, "oriel_inbox", "a name of A-Z a-z 0-9 _, from a letter, with a schema or none", TABLE],
+} as const satisfies Schema<InboxOptions>;
 
 /**
  * Returns the SQL that creates the table for `job.once`. It has a row for each message whose effect is committed. Old
@@ -37,15 +41,14 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
   return atSite("inboxTable", () => {
     if (dialect !== "postgres" && dialect !== "mysql" && dialect !== "sqlite")
       throw argumentError("dialect", dialect, '"postgres", "mysql" or "sqlite"');
-    checkKnown(options, ["table"]);
-    const { table = "oriel_inbox" } = options;
+    const { table } = settingsOf(INBOX, options);
     const isMysql = dialect === "mysql";
     const queue = isMysql ? `VARCHAR(${MAX_QUEUE}) ${EXACT}` : "TEXT";
     const text = isMysql ? `VARCHAR(512) ${EXACT}` : "TEXT";
     const time = dialect === "postgres" ? "timestamptz" : "TIMESTAMP";
     const engine = isMysql ? " ENGINE=InnoDB ROW_FORMAT=DYNAMIC" : "";
     return (
-      `CREATE TABLE IF NOT EXISTS ${checkTable(table)} (queue ${queue} NOT NULL, id ${text} NOT NULL, ` +
+      `CREATE TABLE IF NOT EXISTS ${table} (queue ${queue} NOT NULL, id ${text} NOT NULL, ` +
       `done_at ${time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (queue, id))${engine}`
     );
   });
@@ -56,8 +59,7 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
  * connection without an open transaction, and for a queue name that the key cannot hold.
  */
 export async function inboxOnce(transaction: InboxTransaction, queue: string, id: string, options: InboxOptions = {}) {
-  checkKnown(options, ["table"]);
-  const table = checkTable(options.table ?? "oriel_inbox");
+  const { table } = settingsOf(INBOX, options);
   // MySQL would truncate the name without an error.
   if (!QUEUE.test(queue))
     throw argumentError("name", queue, `at most ${MAX_QUEUE} characters, without NUL, where job.once is called`);
@@ -110,12 +112,6 @@ function isMysql(transaction: InboxTransaction): transaction is { execute: Query
 
 function isSqlite(transaction: InboxTransaction): transaction is Extract<InboxTransaction, { exec: unknown }> {
   return typeof (transaction as { exec?: unknown })?.exec === "function";
-}
-
-function checkTable(table: unknown): string {
-  if (typeof table !== "string" || !TABLE.test(table))
-    throw argumentError("table", table, "a name of A-Z a-z 0-9 _, from a letter, with a schema or none");
-  return table;
 }
 
 /** The members of pg's clients that this file uses. Old versions lack the second one. */

@@ -1,5 +1,5 @@
 import { byteBound } from "../../base/errors.ts";
-import { flag, fn, oneOf, type Schema } from "../../base/options.ts";
+import { CLOCK, flag, oneOf, type Schema } from "../../base/options.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 
@@ -32,5 +32,5 @@ export const LOCAL_SERIES = {
   nan: NAN,
   maxBytes: [byteBound, 512 << 20],
   compact: [flag, false],
-  clock: [fn<Clock>, () => Date.now(), "a function that returns ms since 1970"],
+  clock: CLOCK,
 } as const satisfies Schema<LocalSeriesOptions>;

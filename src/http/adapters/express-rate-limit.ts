@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { CLOCK, type Schema, settingsOf, text } from "../../base/options.ts";
 import { argumentErrorOf, atSite } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { clientId, NO_ADDRESS, warnOnce } from "../client-id.ts";
@@ -12,6 +12,8 @@ export interface ExpressRateLimitStoreOptions {
   /** Ms since 1970. Default Date.now. */
   clock?: Clock | undefined;
 }
+
+const EXPRESS_STORE = { prefix: [text, ""], clock: CLOCK } as const satisfies Schema<ExpressRateLimitStoreOptions>;
 
 /** The hits of a client, as express-rate-limit reads them. */
 export interface ClientHits {
@@ -60,10 +62,7 @@ export function expressRateLimitStore(
   options: ExpressRateLimitStoreOptions = {},
 ): ExpressRateLimitStore {
   return atSite("expressRateLimitStore", () => {
-    checkKnown(options, ["prefix", "clock"]);
-    const { prefix = "", clock = Date.now } = options;
-    if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
+    const { prefix, clock } = settingsOf(EXPRESS_STORE, options);
     let taker = typeof limiter === "function" ? undefined : checkedTaker(limiter);
     let maxHits = 0;
     /** Undefined if no hits are returned, which `init` learns from the options of express-rate-limit. */

@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
+import { settingsOf, text } from "../../base/options.ts";
 import { Site } from "../../base/site.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
@@ -36,12 +37,11 @@ const REQUEST_OPTIONS = ["limiter", "id", "cost"];
 
 /** Returns the tag. Throws ARGUMENT. */
 export function checkTakeAll(requests: readonly unknown[], options: { tag: string }): string {
-  checkKnown(options, ["tag"]);
+  const { tag } = settingsOf({ tag: [text] }, options);
   if (!Array.isArray(requests) || requests.length === 0)
     throw argumentError("requests", requests, "an array of one or more");
   for (const request of requests) if (request instanceof Object) checkKnown(request, REQUEST_OPTIONS, "a request");
-  if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
-  return options.tag;
+  return tag;
 }
 
 /** The site of errors. It names each limiter once. */

@@ -1,5 +1,5 @@
 import { argumentError } from "../../base/errors.ts";
-import { fn, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
+import { CLOCK, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import {
@@ -29,7 +29,7 @@ export const WARM_UP = {
   count: [above, undefined, 0, "a number of passes a second, above 0"],
   warmUpPeriod: [durationMs],
   coldFactor: [above, 3, 1, "a number above 1"],
-  clock: [fn<Clock>, () => Date.now(), "a function that returns ms since 1970"],
+  clock: CLOCK,
 } as const satisfies Schema<WarmUpOptions>;
 
 function above(argument: string, value: number, least: number, allowed: string): number {

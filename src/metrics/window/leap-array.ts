@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
+import { CLOCK, fn, type Schema, settingsOf } from "../../base/options.ts";
 import { argumentErrorOf, atSite } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { MetricBucket } from "./metric-bucket.ts";
@@ -37,24 +38,17 @@ export class LeapArray<T> {
     newBucket: (timeMs: number) => T,
     options: LeapArrayOptions<T> = {},
   ) {
-    const intervalMs = atSite("LeapArray", () => {
-      checkKnown(options, ["mode", "clock", "reset"]);
-      return durationMs("interval", interval);
-    });
-    const { mode = "sentinel", clock = Date.now, reset } = options;
+    const { mode, clock } = atSite("LeapArray", () => settingsOf(LEAP_ARRAY, options));
+    const intervalMs = atSite("LeapArray", () => durationMs("interval", interval));
     this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "LeapArray");
     if (typeof newBucket !== "function")
       throw argumentErrorOf("LeapArray", "newBucket", newBucket, "a function that returns a value");
-    if (typeof clock !== "function")
-      throw argumentErrorOf("LeapArray", "clock", clock, "a function that returns ms since 1970");
-    if (reset !== undefined && typeof reset !== "function")
-      throw argumentErrorOf("LeapArray", "reset", reset, "a function");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
-    this.mode = atSite("LeapArray", () => checkMode(mode, ["sentinel", "exact", "future"]));
+    this.mode = mode;
     this.#clock = clock;
     this.#newBucket = newBucket;
-    this.#reset = reset;
+    this.#reset = options.reset;
     this.#slots = new Array(sampleCount).fill(undefined);
   }
 
@@ -163,8 +157,15 @@ export class LeapArray<T> {
  */
 export type LeapMode = "sentinel" | "exact" | "future";
 
-export function checkMode(mode: LeapMode, known: readonly LeapMode[]): LeapMode {
-  if (!known.includes(mode)) throw argumentError("mode", mode, known.map((name) => `"${name}"`).join(" or "));
+const LEAP_ARRAY = {
+  mode: [modeOf, "sentinel"],
+  clock: CLOCK,
+  reset: [fn<(value: never, startMs: number) => void>, null],
+} as const satisfies Schema<LeapArrayOptions<never>>;
+
+function modeOf(argument: string, mode: LeapMode): LeapMode {
+  const known = ["sentinel", "exact", "future"];
+  if (!known.includes(mode)) throw argumentError(argument, mode, known.map((name) => `"${name}"`).join(" or "));
   return mode;
 }
 

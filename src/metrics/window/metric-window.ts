@@ -1,9 +1,10 @@
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError } from "../../base/errors.ts";
+import { CLOCK, given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { atSite, Site } from "../../base/site.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { addCount, CELL, checkCount, checkLatency, updateExtremes } from "./cells.ts";
 import { LatencyPercentiles, type LatencySeriesOptions } from "./latency-percentiles.ts";
-import { checkMode, type LeapMode } from "./leap-array.ts";
+import type { LeapMode } from "./leap-array.ts";
 import { LOOKUP_TIME, MetricRing } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
 import { bucketLengthMs, checkTime } from "./shape.ts";
@@ -44,7 +45,9 @@ export class MetricWindow extends MetricView {
   #booked: BookedPasses | undefined;
 
   constructor(options: MetricWindowOptions) {
-    const { sampleCount, intervalMs, mode, clock, percentiles } = atSite("MetricWindow", () => settingsOf(options));
+    const { sampleCount, intervalMs, mode, clock, percentiles } = atSite("MetricWindow", () =>
+      settingsOf(WINDOW, options),
+    );
     const ring = new MetricRing(sampleCount, intervalMs, !percentiles);
     const source = {
       ring,
@@ -137,9 +140,7 @@ export class MetricWindow extends MetricView {
    */
   view(options: { sampleCount: number; interval: Duration }): MetricView {
     return new Site("MetricWindow").checked("view", () => {
-      checkKnown(options, ["sampleCount", "interval"]);
-      const { sampleCount, interval } = options;
-      const intervalMs = durationMs("interval", interval);
+      const { sampleCount, intervalMs } = settingsOf(VIEW, options);
       const lengthMs = bucketLengthMs(sampleCount, intervalMs, "MetricWindow");
       if (intervalMs > this.intervalMs) throw argumentError("interval", intervalMs, `at most ${this.intervalMs} ms`);
       if (lengthMs % this.#ring.lengthMs !== 0)
@@ -165,14 +166,19 @@ export class MetricWindow extends MetricView {
   }
 }
 
-function settingsOf(options: MetricWindowOptions) {
-  checkKnown(options, ["sampleCount", "interval", "mode", "clock", "percentiles"]);
-  const { sampleCount, interval, mode = "exact", clock = Date.now, percentiles = false } = options;
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
+const WINDOW = {
+  sampleCount: [given<number>],
+  interval: [durationMs],
+  mode: [oneOf, "exact", "exact", "sentinel"],
+  clock: CLOCK,
+  percentiles: [percentilesOf, false],
+} as const satisfies Schema<MetricWindowOptions>;
+const VIEW = { sampleCount: [given<number>], interval: [durationMs] } as const;
+
+function percentilesOf(argument: string, percentiles: boolean | LatencySeriesOptions) {
   if (typeof percentiles !== "boolean" && (typeof percentiles !== "object" || percentiles === null))
-    throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
-  const intervalMs = durationMs("interval", interval);
-  return { sampleCount, intervalMs, mode: checkMode(mode, ["exact", "sentinel"]), clock, percentiles };
+    throw argumentError(argument, percentiles, "true, false or { values, maxBytes }");
+  return percentiles;
 }
 
 /**

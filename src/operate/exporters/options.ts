@@ -28,6 +28,12 @@ function labelsOf(argument: string, labels: Readonly<Record<string, string>>): R
   return labels;
 }
 
+export const DEFAULT_PERCENTILES: readonly number[] = [50, 90, 99];
+export const PERCENTILES = [
+  (_: string, percentiles: readonly number[]) => checkPercentiles(percentiles),
+  DEFAULT_PERCENTILES,
+] as const;
+
 /** Throws ARGUMENT. */
 export function checkPercentiles(percentiles: unknown): readonly number[] {
   const isOne = (each: unknown) => typeof each === "number" && each >= 0 && each <= 100;

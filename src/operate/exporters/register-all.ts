@@ -7,7 +7,7 @@ import { together } from "./collect.ts";
 import { Election } from "./election.ts";
 import { allKinds, type Kind } from "./kinds.ts";
 import { counter, type MetricInfo, type MetricsSource, type Sample, Totals } from "./metric.ts";
-import { type SeriesSourceOptions, seriesSettings } from "./sources/series-source.ts";
+import { SERIES_SOURCE, type SeriesSourceOptions } from "./sources/series-source.ts";
 
 /** Options of `registerAll`. */
 export interface RegisterAllOptions {
@@ -48,7 +48,7 @@ export function registerAll(store: Store, options: RegisterAllOptions = {}): Met
 const REGISTER_ALL = {
   fleet: [oneOf, "elected", "elected", "every", "none"],
   maxNames: [wholeNumber, 100, 1, MAX_NAMES],
-  series: [(argument: string, series: SeriesSourceOptions = {}) => seriesSettings(series, argument)],
+  series: [(argument: string, series: SeriesSourceOptions = {}) => settingsOf(SERIES_SOURCE, series, argument)],
 } as const satisfies Schema<RegisterAllOptions>;
 
 function sourceOf(store: Store, { fleet, maxNames, series }: SettingsOf<typeof REGISTER_ALL>): MetricsSource {

@@ -6,7 +6,7 @@ import { tap } from "../../../store/registry/live.ts";
 import { together } from "../collect.ts";
 import { Histograms, SECONDS } from "../histogram.ts";
 import { counter, type MetricInfo, type MetricsSource, nameLabel, type Sample } from "../metric.ts";
-import { checkPercentiles } from "../options.ts";
+import { checkPercentiles, DEFAULT_PERCENTILES } from "../options.ts";
 import { OUTCOMES, viewMetrics, viewSamples } from "./window-source.ts";
 
 /** Options of `fleetSource`. */
@@ -52,7 +52,6 @@ const FLEET_SOURCE = {
   scope: [oneOf, "process", "process", "fleet", "both"],
   percentiles: [given<readonly number[] | undefined>],
 } as const satisfies Schema<FleetSourceOptions>;
-const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Metrics of a `FleetMetrics`. Throws ARGUMENT. */
 export function fleetSource(fleet: FleetLike, options: FleetSourceOptions = {}): MetricsSource {

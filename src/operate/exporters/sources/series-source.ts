@@ -1,11 +1,12 @@
-import { argumentError, checkKnown } from "../../../base/errors.ts";
+import { argumentError } from "../../../base/errors.ts";
+import { given, type Schema, type SettingsOf, settingsOf } from "../../../base/options.ts";
 import { atSite } from "../../../base/site.ts";
 import { type Duration, durationMs } from "../../../base/time.ts";
 import { tap } from "../../../store/registry/live.ts";
 import { together } from "../collect.ts";
 import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
 import { type MetricInfo, type MetricsSource, Names, type Sample, spanLabel } from "../metric.ts";
-import { checkPercentiles } from "../options.ts";
+import { PERCENTILES } from "../options.ts";
 
 /** Options of `seriesSource`. */
 export interface SeriesSourceOptions {
@@ -34,14 +35,14 @@ export interface SeriesLike {
   [tap](listener: (values: ArrayLike<number>) => void): void;
 }
 
-export interface SeriesSettings {
-  span: Duration | undefined;
-  percentiles: readonly number[];
-  buckets: readonly number[];
-}
+export const SERIES_SOURCE = {
+  span: [given<Duration | undefined>],
+  percentiles: PERCENTILES,
+  buckets: [(_: string, buckets: readonly number[]) => checkBuckets(buckets), ANY_UNIT],
+} as const satisfies Schema<SeriesSourceOptions>;
+export type SeriesSettings = SettingsOf<typeof SERIES_SOURCE>;
 
 const DEFAULT_SPAN_MS = 60_000;
-const DEFAULT_PERCENTILES = [50, 90, 99];
 /** Exporters, dashboards and programs that ask the same question share an answer. Scrapes are rarer. */
 const MAX_AGE_MS = 1000;
 
@@ -52,7 +53,7 @@ const MAX_AGE_MS = 1000;
 export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = {}): MetricsSource {
   return atSite("seriesSource", () => {
     if (!isSeries(series)) throw argumentError("series", series, "a Series");
-    const settings = seriesSettings(options);
+    const settings = settingsOf(SERIES_SOURCE, options);
     const names = new Names();
     const counts = new SeriesCounts(names, settings.buckets);
     counts.attach(series);
@@ -63,16 +64,6 @@ export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = 
 
 export function isSeries(series: Partial<SeriesLike> | null | undefined): series is SeriesLike {
   return typeof series?.stats === "function" && typeof series.retentionMs === "number";
-}
-
-/** Throws ARGUMENT. */
-export function seriesSettings(options: SeriesSourceOptions, of?: string): SeriesSettings {
-  checkKnown(options, ["span", "percentiles", "buckets"], of);
-  return {
-    span: options.span,
-    percentiles: checkPercentiles(options.percentiles ?? DEFAULT_PERCENTILES),
-    buckets: options.buckets === undefined ? ANY_UNIT : checkBuckets(options.buckets),
-  };
 }
 
 const VALUES: MetricInfo = {

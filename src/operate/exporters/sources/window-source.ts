@@ -1,8 +1,9 @@
-import { argumentError, checkKnown, show } from "../../../base/errors.ts";
+import { argumentError, show } from "../../../base/errors.ts";
+import { settingsOf } from "../../../base/options.ts";
 import { atSite } from "../../../base/site.ts";
 import type { MetricView } from "../../../metrics/window/metric-view.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, type Sample, seconds, spanLabel } from "../metric.ts";
-import { checkPercentiles } from "../options.ts";
+import { PERCENTILES } from "../options.ts";
 
 /** The windows of this process by their names. */
 export type NamedWindows = Readonly<Record<string, MetricView>> | ReadonlyMap<string, MetricView>;
@@ -16,14 +17,10 @@ export interface WindowSourceOptions {
   percentiles?: readonly number[] | undefined;
 }
 
-const DEFAULT_PERCENTILES = [50, 90, 99];
-
 /** Gauges of `MetricWindow`s. Each process reports its own, so sums over processes are correct. Throws ARGUMENT. */
 export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
   return atSite("windowSource", () => {
-    checkKnown(options, ["percentiles"]);
-    const given = options.percentiles;
-    const percentiles = checkPercentiles(given ?? DEFAULT_PERCENTILES);
+    const { percentiles } = settingsOf({ percentiles: PERCENTILES }, options);
     if (windows === null || typeof windows !== "object")
       throw argumentError("windows", windows, "windows by their names");
     const known = windows instanceof Map ? [...windows] : Object.entries(windows);
@@ -37,7 +34,8 @@ export function windowSource(windows: NamedWindows, options: WindowSourceOptions
         const views = all.map(([name, view]) => ({
           name,
           view,
-          percentilesMs: given || view.hasPercentiles ? percentiles.map((each) => view.latencyPercentileMs(each)) : [],
+          percentilesMs:
+            options.percentiles || view.hasPercentiles ? percentiles.map((each) => view.latencyPercentileMs(each)) : [],
         }));
         return viewSamples(views, percentiles);
       },
