@@ -79,8 +79,12 @@ export class Job<Payload = unknown> {
    * transaction, since the row would be committed without your changes, or if `again` was called for this delivery.
    */
   async once(transaction: InboxTransaction, options?: InboxOptions): Promise<boolean> {
-    this.#at.checked("once", () => this.#call("once"));
-    return inboxOnce(transaction, this.#queue, this.id, options);
+    try {
+      this.#call("once");
+      return await inboxOnce(transaction, this.#queue, this.id, options);
+    } catch (error) {
+      throw this.#at.error("once", error);
+    }
   }
 
   get #at(): Site {

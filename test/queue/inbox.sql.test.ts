@@ -222,7 +222,7 @@ describe("the inbox refuses", () => {
     expect(await refused).toMatchObject({
       code: "ARGUMENT",
       message: expect.stringMatching(
-        /^name is ".*; it must be at most 128 characters, without NUL, where job\.once is called$/s,
+        /^Job ".*" once: name is ".*; it must be at most 128 characters, without NUL, where job\.once is called$/s,
       ),
     });
   });

@@ -121,8 +121,9 @@ const ADD_OPTIONS = ["values", "count", "at"];
 
 /** Also checks an event, which has `values` too. */
 function checkAdd(options: AddOptions): void {
-  if (options === null || typeof options !== "object") checkKnown(options, ["count", "at"]);
-  for (const name in options) if (!ADD_OPTIONS.includes(name)) checkKnown(options, ["count", "at"]);
+  let isKnown = options !== null && typeof options === "object";
+  for (const name in options) isKnown &&= ADD_OPTIONS.includes(name);
+  if (!isKnown) checkKnown(options, ["count", "at"]);
 }
 
 /** Throws ARGUMENT. */

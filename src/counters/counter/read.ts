@@ -44,7 +44,9 @@ export interface ReadTarget extends Shaped {
 /** Throws ARGUMENT. */
 export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery {
   checkKnown(query, ["bucket", "from", "to", "values", "table", "bigint"]);
-  const { bucket = shape.buckets[0]!, from, to, values = {}, bigint = false } = query;
+  const { bucket = shape.buckets[0]!, from, to, values = {}, table, bigint = false } = query;
+  if (table !== undefined && typeof table?.read !== "function")
+    throw argumentError("table", table, "a sink of oriel/sql");
   if (typeof bigint !== "boolean") throw argumentError("bigint", bigint, "true or false");
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
   if (values === null || typeof values !== "object")

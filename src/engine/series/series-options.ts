@@ -128,7 +128,7 @@ function replicasOf(argument: string, replicas: number): number {
 }
 
 function resolutionOf(argument: string, resolution: SeriesOptions["resolution"]) {
-  if (resolution !== undefined && !Object.hasOwn(UNITS_PER_ONE, resolution))
+  if (resolution !== undefined && !Object.keys(UNITS_PER_ONE).includes(resolution))
     throw argumentError(argument, resolution, '"1us", "10us", "100us", "1ms" or left out');
   return resolution;
 }

@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { atSite } from "../../base/site.ts";
+import { atSite, checkStore } from "../../base/site.ts";
 import type { WatchedStore } from "../../store/contract.ts";
 import { Scope } from "../kinds/scope.ts";
 import { type FastifyInstance, fastifyPlugin } from "./adapters/fastify.ts";
@@ -30,6 +30,7 @@ export interface Dashboard {
  */
 export function dashboard(store: WatchedStore, options: DashboardOptions = {}): Dashboard {
   return atSite("dashboard", () => {
+    checkStore(store);
     const settings = dashboardSettings(options);
     const answers = new Answers(new Scope(store, settings));
     const sessions = new Sessions(settings.token);
