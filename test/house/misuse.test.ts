@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import * as dashboard from "../../src/entries/api/dashboard.ts";
 import * as http from "../../src/entries/http.ts";
 import * as oriel from "../../src/entries/index.ts";
 import * as js from "../../src/entries/js.ts";
@@ -10,10 +11,14 @@ import { EDGES } from "./misuse/edges.ts";
 import { KERNELS } from "./misuse/kernels.ts";
 import { METRICS } from "./misuse/metrics.ts";
 import { STRUCTURES } from "./misuse/structures.ts";
-import { isClass, type Subject, walk } from "./misuse/walk.ts";
+import { isClass, type KnownOptions, knownOptions, type Subject, walk } from "./misuse/walk.ts";
+import { sourceFiles } from "./sources.ts";
 
 const SUBJECTS: Record<string, Subject> = { ...KERNELS, ...METRICS, ...STRUCTURES, ...EDGES };
-const ENTRIES = { oriel, http, js, kernelEntry, slim, sql, semaphore };
+const ENTRIES = { oriel, dashboard, http, js, kernelEntry, slim, sql, semaphore };
+
+/** An argument that is checked as an option, as `{ visibility }`, has no names to check. */
+const CHECKS_NAMES = /(?<!function )\b(checkKnown|settingsOf)\((?!\w+, \{ \w+ \})/;
 
 /** Public methods of an object or prototype, those that it inherits included. */
 function methodsOf(object: object): string[] {
@@ -71,6 +76,30 @@ test("no option has a unit in its name, because lengths of time are durations", 
     for (const each of options)
       if (!("keyOf" in (each as object))) expect(Object.keys(each as object).join(" "), name).not.toMatch(/Ms\b/);
   }
+});
+
+describe("each option, also one that is added later", () => {
+  const found: KnownOptions[] = [];
+  beforeAll(async () => {
+    for (const [name, subject] of Object.entries(SUBJECTS))
+      for await (const each of knownOptions(name, subject)) found.push(each);
+  });
+
+  test("is in the right arguments of a call, and gets wrong values there", () => {
+    const given = new Set(found.flatMap(({ place, given }) => given.map((name) => `${place} ${name}`)));
+    const known = new Set(found.flatMap(({ place, known }) => known.map((name) => `${place} ${name}`)));
+    expect([...known].filter((each) => !given.has(each))).toEqual([]);
+  });
+
+  test("is known at a place that these calls reach", () => {
+    const reached = new Set(found.map(({ place }) => place));
+    const places = sourceFiles(["src"], [".ts"])
+      .filter(({ path }) => !/^src\/(base|command|generated)\//.test(path))
+      .flatMap(({ path, text }) =>
+        text.split("\n").flatMap((line, i) => (CHECKS_NAMES.test(line) ? [`${path}:${i + 1}`] : [])),
+      );
+    expect(places.filter((place) => !reached.has(place))).toEqual([]);
+  });
 });
 
 describe("a wrong argument is answered normally, or refused by an OrielError that names the place", () => {

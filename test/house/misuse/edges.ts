@@ -1,3 +1,4 @@
+import { dashboard } from "../../../src/entries/api/dashboard.ts";
 import * as http from "../../../src/entries/http.ts";
 import * as oriel from "../../../src/entries/index.ts";
 import * as sql from "../../../src/entries/sql.ts";
@@ -15,7 +16,9 @@ const decision = { allowed: false, retryAfterMs: 5, permits: [], decidedBy: null
 const shape = () => ({ name: "a", dimensions: ["a"], buckets: ["minute"] });
 const limits = () => ({ timeoutMs: 100, signal: new AbortController().signal });
 const batch = () => ({ shard: 0, generation: 1, nonce: "n", fence: 0, events: 1n, rows: [] });
-const names = () => ({ table: "t", ledgerTable: "l", schema: "s", columns: { bucket: "b", dimensions: { a: "x" } } });
+const columns = () => ({ bucket: "b", start: "s", count: "c", dimensions: { a: "x" } });
+const names = () => ({ table: "t", ledgerTable: "l", schema: "s", columns: columns() });
+const repairs = { inDoubt: "drop", acceptMissing: true, otherIsGone: true, setAside: true, mendSums: true };
 const pool = () => ({ connect: async () => fail(), getConnection: async () => fail(), exec: fail, prepare: fail });
 function fail(): never {
   throw new Error("the pool has no connection");
@@ -58,7 +61,8 @@ export const EDGES: Record<string, Subject> = {
     right: () => [
       {
         ...{ url: "http://127.0.0.1:1", token: "t", fetch: () => Promise.reject(new Error("no")), prefix: "a:" },
-        ...{ deadline: 50, maxPendingBytes: 1e6, onWarning: null },
+        ...{ deadline: 50, maxPendingBytes: 1e6, onWarning: null, registry: false },
+        ...{ scriptOf: () => ({ text: "" }), monotonic: () => 0 },
       },
     ],
   },
@@ -122,7 +126,7 @@ export const EDGES: Record<string, Subject> = {
     data: ["new"],
     called: oriel.CountersDoctor,
     right: (store) => [counters(store), sink()],
-    methods: { diagnose: nothing, layout: nothing, repair: () => [{}] },
+    methods: { diagnose: () => [{ sums: true }], layout: nothing, repair: () => [repairs] },
   },
   DrainService: {
     called: oriel.DrainService,
@@ -172,6 +176,16 @@ export const EDGES: Record<string, Subject> = {
   windowSource: {
     called: oriel.windowSource,
     right: () => [{ a: new oriel.MetricWindow({ sampleCount: 1, interval: 1000 }) }, { percentiles: [99] }],
+  },
+  dashboard: {
+    called: dashboard,
+    right: (store) => [
+      store,
+      {
+        ...{ token: "0123456789abcdef", hosts: ["localhost"], authorize: () => true, https: true, allowActions: true },
+        ...{ maskIds: true, sinks: { a: sink() } },
+      },
+    ],
   },
   prometheusText: { called: oriel.prometheusText, right: () => [source(), exported()] },
   registerPrometheus: { called: oriel.registerPrometheus, right: () => [new Registry(), source(), exported()] },

@@ -5,6 +5,7 @@ import type { Subject } from "./walk.ts";
 const { kernel } = kernelEntry;
 const times = () => BigInt64Array.of(1n, 2n, 3n);
 const values = () => Float64Array.of(1, 2, 3);
+const within = () => ({ closed: "right", sorted: true, until: 3 });
 const column = () => ({ type: "f64", nan: "reject", compat: "strict" });
 
 /** Entry `oriel/kernel`, whose functions entry `oriel` has too. */
@@ -15,8 +16,8 @@ export const KERNELS: Record<string, Subject> = {
       percentile: () => [values(), 50, { ...column(), method: "linear" }],
       sum: () => [values(), column()],
       moments: () => [values(), { ...column(), ddof: 0 }],
-      trim: () => [times(), values(), 1, { type: "f64", closed: "right", sorted: false, until: 3 }],
-      stats: () => [times(), values(), 1, { ...column(), percentiles: [50], method: "linear", ddof: 0, sorted: true }],
+      trim: () => [times(), values(), 1, { type: "f64", ...within() }],
+      stats: () => [times(), values(), 1, { ...column(), ...within(), percentiles: [50], method: "linear", ddof: 0 }],
       rollingPercentile: () => [
         times(),
         values(),

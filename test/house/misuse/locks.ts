@@ -13,7 +13,7 @@ const signal = () => new AbortController().signal;
 export const LOCKS: Record<string, Subject> = {
   Lock: {
     called: oriel.Lock,
-    right: (store) => [store, "a", { watchdogLease: 1000 }],
+    right: (store) => [store, "a", { watchdogLease: 1000, replicas: 0 }],
     methods: {
       tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
       withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
@@ -36,7 +36,7 @@ export const LOCKS: Record<string, Subject> = {
   },
   ReadWriteLock: {
     called: oriel.ReadWriteLock,
-    right: (store) => [store, "a", { watchdogLease: 1000 }],
+    right: (store) => [store, "a", { watchdogLease: 1000, replicas: 0 }],
     methods: {},
   },
   LockSide: {
@@ -69,7 +69,7 @@ export const LOCKS: Record<string, Subject> = {
   },
   Semaphore: {
     called: oriel.Semaphore,
-    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
+    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000, replicas: 0 }],
     methods: {
       tryAcquire: () => [{ lease: 1000, signal: signal() }],
       acquire: () => [{ wait: 0, lease: 1000, signal: signal() }],
@@ -78,7 +78,7 @@ export const LOCKS: Record<string, Subject> = {
   },
   MultiSemaphore: {
     called: oriel.MultiSemaphore,
-    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
+    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000, replicas: 0 }],
     methods: {
       tryAcquire: () => [2, { lease: 1000, signal: signal() }],
       acquire: () => [2, { wait: 0, lease: 1000, signal: signal() }],

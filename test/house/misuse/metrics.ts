@@ -48,7 +48,7 @@ const warmUp = () => ({ count: 10, warmUpPeriod: "10s", coldFactor: 3, clock });
 export const METRICS: Record<string, Subject> = {
   MetricWindow: {
     called: oriel.MetricWindow,
-    right: () => [window()],
+    right: () => [{ ...window(), percentiles: { values: "float32", maxBytes: 1e6 } }],
     methods: {
       ...VIEW,
       ...Object.fromEntries(

@@ -16,11 +16,15 @@ const series = (store: MemoryStore) => {
 };
 const counters = (store: MemoryStore) => new oriel.Counters(store, "a", { dimensions: ["a"], shards: 1 });
 const queue = (store: MemoryStore) => new oriel.DelayQueue(store, "a");
-const window = () => ({ span: 1000, at: Date.now(), closed: "right", signal: signal() });
+const window = () => ({ span: 1000, at: Date.now(), closed: "right", signal: signal(), maxAge: "1s" });
 const asked = () => ({ ...window(), percentiles: [50], method: "linear", ddof: 0 });
 const tag = () => ({ tag: "t", policies: [policy()] });
 const taking = () => ({ cost: 1, ...tag(), signal: signal() });
 const window10 = (more: object) => [{ limit: 10, span: 1000, name: "p", shadow: false, ...more }];
+const backoff = () => ({ first: 10, factor: 2, longest: 1000 });
+const table = { read: async () => ({ rows: [], ledger: [] }) };
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----";
+const KEY = "-----BEGIN PRIVATE KEY-----";
 async function claimed(store: MemoryStore) {
   const it = queue(store);
   await it.add("x");
@@ -32,6 +36,21 @@ async function worker(store: MemoryStore) {
   await new Promise((resolve) => setTimeout(resolve, 0));
   return it;
 }
+class Connection {
+  query = async () => ({ rowCount: 1 });
+}
+/** A job whose handler has not ended. */
+async function job(store: MemoryStore) {
+  const it = await claimed(store);
+  return new Promise((resolve) => {
+    const worker = it.process((each) => {
+      resolve(each);
+      return new Promise(() => {});
+    });
+    const close = store.close.bind(store);
+    store.close = () => worker.close({ within: 0 }).then(close);
+  });
+}
 const given = await claimed(oriel.memoryStore()).then((it) => it.claim());
 const message = () => structuredClone(given[0]);
 const permit = "0123456789abcdef".repeat(2);
@@ -40,7 +59,9 @@ const permit = "0123456789abcdef".repeat(2);
 export const STRUCTURES: Record<string, Subject> = {
   memoryStore: {
     called: oriel.memoryStore,
-    right: () => [{ clock: Date.now, monotonic: () => performance.now(), maxBytes: 1e6, prefix: "a:" }],
+    right: () => [
+      { clock: Date.now, monotonic: () => performance.now(), maxBytes: 1e6, prefix: "a:", registry: false },
+    ],
   },
   redisStore: {
     called: oriel.redisStore,
@@ -48,8 +69,15 @@ export const STRUCTURES: Record<string, Subject> = {
       new Redis({ lazyConnect: true }),
       {
         ...{ prefix: "a:", deadline: 50, maxPendingBytes: 1e6, onWarning: null, scripting: "eval" },
-        ...{ scriptOf: () => ({ text: "" }), monotonic: () => 0 },
+        ...{ scriptOf: () => ({ text: "" }), monotonic: () => 0, registry: false },
       },
+    ],
+  },
+  "redisStore of a URL": {
+    called: oriel.redisStore,
+    right: () => [
+      "rediss://127.0.0.1:1",
+      { tls: { ca: [CERTIFICATE], cert: CERTIFICATE, key: KEY, passphrase: "p", servername: "s" } },
     ],
   },
   OrielError: {
@@ -63,7 +91,10 @@ export const STRUCTURES: Record<string, Subject> = {
     right: (store) => [
       store,
       "a",
-      { retention: "1h", values: "float32", nan: "reject", clock: "server", maxResidentBytes: 1e8 },
+      {
+        ...{ retention: "1h", values: "float32", nan: "reject", clock: "server", resolution: "1us", replicas: 0 },
+        ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, onStoreError: "throw", entropy: () => 1 },
+      },
     ],
     object: series,
     data: ["observe"],
@@ -71,7 +102,7 @@ export const STRUCTURES: Record<string, Subject> = {
       record: () => [1, { at: Date.now(), signal: signal() }],
       observe: () => [1, { at: Date.now(), signal: signal() }],
       recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
-      stats: () => [{ ...asked(), maxAge: "1s" }],
+      stats: () => [asked()],
       recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
       values: () => [window()],
       fractionBelow: () => [5, window()],
@@ -83,19 +114,26 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   LocalSeries: {
     called: oriel.LocalSeries,
-    right: () => [{ retention: "1h", values: "float32", nan: "reject", maxBytes: 1e6, clock: Date.now }],
+    right: () => [{ retention: "1h", values: "float32", nan: "reject", maxBytes: 1e6, compact: true, clock: Date.now }],
     methods: {
       record: () => [1, { at: Date.now() }],
       recordMany: () => [[1, 2], { at: Date.now() }],
-      stats: () => [{ span: 1000, at: Date.now(), closed: "right", percentiles: [50], method: "linear", ddof: 0 }],
-      percentile: () => [50, { span: 1000, method: "linear" }],
-      values: () => [{ span: 1000, at: Date.now(), closed: "right" }],
-      fractionBelow: () => [5, { span: 1000, at: Date.now(), closed: "right" }],
+      stats: () => [asked()],
+      percentile: () => [50, { span: 1000, method: "linear", closed: "right" }],
+      values: () => [window()],
+      fractionBelow: () => [5, window()],
     },
   },
   LockedWindow: {
     called: oriel.LockedWindow,
-    right: (store) => [store, "a", { span: 1000, wait: 100, lease: 1000 }],
+    right: (store) => [
+      store,
+      "a",
+      {
+        ...{ span: 1000, wait: 100, lease: 1000, closed: "right", maxBytes: 1e6 },
+        ...{ lock: new oriel.Lock(store, "w"), statistics: { first: () => 1 } },
+      },
+    ],
     methods: { addAndGetStats: () => [1], stats: nothing },
   },
   Limiter: {
@@ -138,6 +176,7 @@ export const STRUCTURES: Record<string, Subject> = {
       {
         ...{ name: "a", span: 1000, failureRatio: 0.5, slowRatio: 0.5, slowCall: 100, minimumCalls: 5, failures: 3 },
         ...{ cooldown: 1000, probes: 1, lease: 1000, flush: 100, timeout: 1000 },
+        ...{ isFailure: () => true, isIgnored: () => false, monotonic: () => 0 },
       },
     ],
     methods: {
@@ -153,16 +192,12 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   DelayQueue: {
     called: oriel.DelayQueue,
-    right: (store) => [
-      store,
-      "a",
-      { shards: 1, replicas: 0, dedupeFor: "1h", attempts: 3, backoff: { first: 10, factor: 2, longest: 1000 } },
-    ],
+    right: (store) => [store, "a", { shards: 1, replicas: 0, dedupeFor: "1h", attempts: 3, backoff: backoff() }],
     object: claimed,
     data: ["ack", "nack", "extend"],
     methods: {
-      add: () => ["x", { delay: 0, id: "i", attempts: 2, priority: 0 }],
-      addBulk: () => [[{ payload: 1, delay: 5 }]],
+      add: () => ["x", { delay: 0, id: "i", attempts: 2, backoff: backoff(), priority: 0 }],
+      addBulk: () => [[{ payload: 1, delay: 5, id: "i", attempts: 2, backoff: backoff(), priority: 0 }]],
       cancel: () => ["i"],
       reschedule: () => ["i", { delay: 5 }],
       get: () => ["i"],
@@ -180,11 +215,20 @@ export const STRUCTURES: Record<string, Subject> = {
       nack: () => [message(), { delay: 5, error: "x" }],
       extend: () => [message(), 1000],
     },
+    also: {
+      add: () => ["x", { at: Date.now() }],
+      addBulk: () => [[{ payload: 1, at: Date.now() }]],
+      reschedule: () => ["i", { at: Date.now() }],
+    },
   },
   DoNotRetryError: {
     called: oriel.DoNotRetryError,
     data: ["new"],
     right: () => ["x", { cause: 1 }],
+  },
+  Job: {
+    object: job,
+    methods: { again: () => [{ delay: 5 }], once: () => [new Connection(), { table: "t" }] },
   },
   DeadLetters: {
     object: (store) => queue(store).dead,
@@ -210,7 +254,7 @@ export const STRUCTURES: Record<string, Subject> = {
       add: () => [{ a: "1" }, { count: 1, at: Date.now() }],
       check: () => [{ values: { a: "1" }, count: 1, at: Date.now() }],
       addBatch: () => ["s", 0, [{ values: { a: "1" }, count: 1, at: Date.now() }]],
-      read: () => [{ bucket: "minute", from: 0, to: Date.now(), values: { a: "1" } }],
+      read: () => [{ bucket: "minute", from: 0, to: Date.now(), values: { a: "1" }, table, bigint: true }],
       close: nothing,
     },
   },

@@ -18,6 +18,8 @@ export interface Subject {
   data?: readonly string[];
   /** Right arguments of each method (of a static method, its name is "static name"). */
   methods?: Record<string, Right>;
+  /** Other right arguments of methods, with options that exclude those. */
+  also?: Record<string, Right>;
 }
 
 interface Variant {
@@ -63,38 +65,39 @@ function* variants(right: () => unknown[]): Generator<Variant> {
 
 /** Makes each wrong call of a subject. Yields a line for each complaint. */
 export async function* walk(name: string, subject: Subject): AsyncGenerator<string> {
-  const { called, right, object, methods = {}, data = [] } = subject;
+  for (const row of rowsOf(name, subject)) yield* walkRow(row);
+}
+
+interface Row {
+  where: string;
+  right: Right;
+  make(store: MemoryStore): unknown;
+  call(it: unknown, args: unknown[]): unknown;
+  isData: boolean;
+}
+
+function* rowsOf(name: string, subject: Subject): Generator<Row> {
+  const { called, right, object, methods = {}, also = {}, data = [] } = subject;
   if (called && right) {
     const call = isClass(called)
       ? (_: unknown, args: unknown[]) => Reflect.construct(called as never, args)
-      : (_: unknown, args: unknown[]) => (called as (...args: unknown[]) => unknown)(...args);
-    yield* walkCall(name, right, () => undefined, call, data.includes("new"));
+      : (_: unknown, args: unknown[]) => (called as Call)(...args);
+    yield { where: name, right, make: () => undefined, call, isData: data.includes("new") };
   }
-  for (const [method, rightOf] of Object.entries(methods)) {
+  for (const [method, rightOf] of [...Object.entries(methods), ...Object.entries(also)]) {
     const isStatic = method.startsWith("static ");
     const make = isStatic
       ? () => called
       : (object ?? ((store: MemoryStore) => Reflect.construct(called as never, right!(store))));
     const key = isStatic ? method.slice(7) : method;
-    yield* walkCall(
-      `${name}.${method}`,
-      rightOf,
-      make,
-      (it, args) => (it as Record<string, Call>)[key]!(...args),
-      data.includes(key),
-    );
+    const call = (it: unknown, args: unknown[]) => (it as Record<string, Call>)[key]!(...args);
+    yield { where: `${name}.${method}`, right: rightOf, make, call, isData: data.includes(key) };
   }
 }
 
 type Call = (...args: unknown[]) => unknown;
 
-async function* walkCall(
-  where: string,
-  right: Right,
-  make: (store: MemoryStore) => unknown,
-  call: (it: unknown, args: unknown[]) => unknown,
-  isData: boolean,
-): AsyncGenerator<string> {
+async function* walkRow({ where, right, make, call, isData }: Row): AsyncGenerator<string> {
   const model = memoryStore();
   const steps = stepsOf(model);
   for (const { what, args, ...given } of variants(() => right(model))) {
@@ -115,6 +118,65 @@ async function* walkCall(
     await (it as { close?: () => unknown } | undefined)?.close?.();
     await store.close();
   }
+}
+
+/** An object of options in right arguments, and those that the called code knows there. */
+export interface KnownOptions {
+  /** The line in src that checks their names. Where it checks a copy, the call. */
+  place: string;
+  given: string[];
+  known: string[];
+}
+
+/** Passes each object of the right arguments with an unknown option, and reads the known ones from the refusal. */
+export async function* knownOptions(name: string, subject: Subject): AsyncGenerator<KnownOptions> {
+  for (const { where, right, make, call } of rowsOf(name, subject)) {
+    const model = memoryStore();
+    for (const path of pathsOf(right(model))) {
+      const store = memoryStore();
+      const it = await make(store);
+      const args = right(model);
+      const holder = path.slice(0, -1).reduce((each, key) => each[key] as Holder, args as unknown as Holder);
+      const key = path.at(-1)!;
+      const options = holder[key] as object;
+      const watched = { place: where };
+      holder[key] = watching({ ...options, misspelt_option: 1 }, watched);
+      try {
+        const answer = await call(it, args);
+        await (answer as { close?: () => unknown } | undefined)?.close?.();
+      } catch (error) {
+        const known = / is "misspelt_option"; it must be one of (.*?)(;|$)/.exec(String(error))?.[1];
+        if (known !== undefined) yield { ...watched, given: Object.keys(options), known: known.split(", ") };
+      }
+      await (it as { close?: () => unknown } | undefined)?.close?.();
+      await store.close();
+    }
+  }
+}
+
+type Holder = Record<string, unknown>;
+
+/** The paths to all plain objects in a value. */
+function* pathsOf(value: unknown): Generator<string[]> {
+  if (!isPlain(value) && !Array.isArray(value)) return;
+  for (const [key, each] of Object.entries(value)) {
+    if (isPlain(each)) yield [key];
+    for (const path of pathsOf(each)) yield [key, ...path];
+  }
+}
+
+/** The same object, which notes where `checkKnown`, or `settingsOf` by it, looks at its names. */
+function watching(options: object, watched: { place: string }): object {
+  return new Proxy(options, {
+    ownKeys(target) {
+      const frames = (new Error().stack ?? "").split("\n");
+      const at = frames.findIndex((frame) => frame.includes("at checkKnown"));
+      const caller = at < 0 ? undefined : frames.slice(at + 1).find((frame) => !frame.includes("at settingsOf"));
+      const [, line] = /\/(src\/[^:?]+:\d+)/.exec(caller ?? "") ?? [];
+      if (line !== undefined) watched.place = line;
+      return Reflect.ownKeys(target);
+    },
+  });
 }
 
 /** The steps that a store runs from now on. */
