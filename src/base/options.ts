@@ -26,6 +26,12 @@ export type SettingsOf<S> = {
       : never;
 };
 
+/**
+ * The settings that a structure announces in the registry, by their options. `Others` are the rest of the schema: a new option is
+ * a type error until it is announced, or is one of them.
+ */
+export type Announced<S, Others extends keyof S> = Readonly<Record<Exclude<keyof S, Others>, unknown>>;
+
 export function numberFrom(argument: string, value: number, min: number, max: number): number {
   if (typeof value !== "number" || !(value >= min && value <= max))
     throw argumentError(argument, value, `a number from ${min} to ${max}`);

@@ -17,6 +17,7 @@ import { ManualClaims } from "./manual-claims.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import {
   type AddMessageOptions,
+  type AnnouncedQueue,
   type ClaimOptions,
   checkId,
   type DelayQueueOptions,
@@ -75,7 +76,8 @@ export class DelayQueue<Payload = unknown> {
     this.#ownMessages = new OwnMessages(this.#site);
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#site);
     this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeForMs);
-    register(store, "DelayQueue", name, this, { shards }, { attempts, replicas, dedupeFor: dedupeForMs });
+    const own: AnnouncedQueue = { attempts, replicas, dedupeFor: dedupeForMs };
+    register(store, "DelayQueue", name, this, { shards }, own);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { argumentError, needlessArgument, wholeNumber } from "../base/errors.ts";
-import { given, type Schema, type SettingsOf } from "../base/options.ts";
+import { type Announced, given, type Schema, type SettingsOf } from "../base/options.ts";
 import { type Duration, durationMs, instantMs } from "../base/time.ts";
 import { BAND_SIZE } from "../generated/layouts/queue.ts";
 import { type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
@@ -63,6 +63,8 @@ export const QUEUE = {
   attempts: [wholeNumber, 5, 1, 100],
   backoff: [backoffOf, DEFAULT_BACKOFF, DEFAULT_BACKOFF],
 } as const satisfies Schema<DelayQueueOptions>;
+/** Beside its shards, which all processes must share. */
+export type AnnouncedQueue = Announced<typeof QUEUE, "shards" | "backoff">;
 const DELAY = [durationMs, null, 0, MAX_DELAY_MS] as const;
 export const WHEN = { delay: DELAY, at: [given<number | Date | undefined>] } as const;
 export const CLAIM = { limit: [wholeNumber, 1, 1, MAX_MESSAGES], visibility: VISIBILITY } as const;

@@ -15,7 +15,14 @@ import { Cells, type CounterValues } from "./cells/cells.ts";
 import { Producer } from "./cells/producer.ts";
 import { failoverTimes, layoutText, MAX_START_MS, MIN_START_MS, shapeKeyOf, shardKeys } from "./format/layout.ts";
 import { Mirror } from "./mirror.ts";
-import { type AddOptions, type CountedEvent, type CountersOptions, countersSettings, countOf } from "./options.ts";
+import {
+  type AddOptions,
+  type AnnouncedCounters,
+  type CountedEvent,
+  type CountersOptions,
+  countersSettings,
+  countOf,
+} from "./options.ts";
 import { type CountersQuery, type ReadTarget, readRows, rowsQuery } from "./read.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterRow, CounterShape } from "./table.ts";
@@ -125,7 +132,8 @@ export class Counters<Dimension extends string = string> {
     this.#producers = keys.map((key) => new Beside(() => new Producer({ ...each, key, pending: this.#pending })));
     this.#sources = new Sources(this.#target, agreement, replicas, onCounted);
     const shape = { dimensions: first, buckets, shards };
-    register(store, "Counters", name, this, shape, { timeZone, addedDimensions, replicas });
+    const own: AnnouncedCounters = { timeZone, addedDimensions, replicas };
+    register(store, "Counters", name, this, shape, own);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { inThisContext } from "../../base/async/context.ts";
 import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
-import { fn, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
+import { type Announced, fn, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
 import type { CounterValues } from "./cells/cells.ts";
@@ -57,6 +57,8 @@ export const COUNTERS = {
   mirror: [mirrorOf],
   onLost: [fn<NonNullable<CountersOptions["onLost"]>>, () => {}],
 } as const satisfies Schema<CountersOptions>;
+/** Beside its shape, which all processes must share. */
+export type AnnouncedCounters = Announced<typeof COUNTERS, "dimensions" | "buckets" | "shards" | "mirror" | "onLost">;
 const PREFIX = "a string of at most 256 characters, without lone surrogates";
 const MIRROR = {
   prefix: [text, "", PREFIX, /^\P{Surrogate}{0,256}$/u],

@@ -11,7 +11,7 @@ import type { LedgerRow } from "../counter/table.ts";
 import { OTHER_TABLE, withJsonCounts } from "./diagnosis.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { Leadership } from "./leadership.ts";
-import { DRAIN, type DrainOptions, type DrainSettings } from "./options.ts";
+import { type AnnouncedDrain, DRAIN, type DrainOptions, type DrainSettings } from "./options.ts";
 import { type DivergedState, type DrainResult, IdleMarks, type LedgerState, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sql/sink.ts";
@@ -68,7 +68,8 @@ export class DrainService {
       now: this.#now,
     });
     const { store, shape } = this.#target;
-    register(store, "DrainService", shape.name, this, {}, { every: this.#settings.everyMs });
+    const own: AnnouncedDrain = { every: this.#settings.everyMs };
+    register(store, "DrainService", shape.name, this, {}, own);
   }
 
   /** The name of its counters. */

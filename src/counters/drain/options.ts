@@ -1,6 +1,6 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, wholeNumber } from "../../base/errors.ts";
-import type { Schema, SettingsOf } from "../../base/options.ts";
+import type { Announced, Schema, SettingsOf } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../../holds/lock/any-lock.ts";
 import { Counters } from "../counter/counters.ts";
@@ -44,6 +44,8 @@ export const DRAIN = {
   replicas: [replicasOf, 0],
 } as const satisfies Schema<DrainOptions>;
 
+type Unannounced = "counters" | "sink" | "lock" | "cycleTimeout" | "sqlTimeout" | "concurrency" | "replicas";
+export type AnnouncedDrain = Announced<typeof DRAIN, Unannounced>;
 export type DrainSettings = SettingsOf<typeof DRAIN>;
 
 function countersOf(argument: string, counters: Counters): Counters {

@@ -12,7 +12,13 @@ import { keyOf } from "../../store/keys.ts";
 import { register } from "../../store/registry/register.ts";
 import { checkValue } from "../kernel/nan.ts";
 import { contentOf, type LockedStats, lockedStatsOf, type WindowContent } from "./content.ts";
-import { type LockedWindowOptions, type LockedWindowSettings, lockedSettings, type Statistics } from "./options.ts";
+import {
+  type AnnouncedWindow,
+  type LockedWindowOptions,
+  type LockedWindowSettings,
+  lockedSettings,
+  type Statistics,
+} from "./options.ts";
 import { type Mark, readWindow, writeWindow } from "./steps.ts";
 
 /** The built-in numbers of a locked window and the caller's custom statistics. */
@@ -59,7 +65,8 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     this.#store = store;
     this.#lock = this.#settings.lock ?? this.#at.checked(undefined, () => new Lock(store, PREFIX + name));
     const { spanMs, closed } = this.#settings;
-    register(store, "LockedWindow", name, this, { span: spanMs, closed });
+    const shared: AnnouncedWindow = { span: spanMs, closed };
+    register(store, "LockedWindow", name, this, shared);
   }
 
   /**

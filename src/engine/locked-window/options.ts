@@ -1,5 +1,5 @@
 import { argumentError, byteBound, needlessArgument } from "../../base/errors.ts";
-import { oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
+import { type Announced, oneOf, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Closed, type Duration, durationMs } from "../../base/time.ts";
 import { type AnyLock, anyLock, type LibraryMutex } from "../../holds/lock/any-lock.ts";
 import { MAX_MS, MIN_LEASE_MS } from "../../holds/lock-options.ts";
@@ -41,6 +41,8 @@ export const LOCKED_WINDOW = {
   maxBytes: [byteBound, 64 << 20],
   statistics: [statisticsOf, {}],
 } as const satisfies Schema<LockedWindowOptions<Statistics>>;
+/** All processes must share them. */
+export type AnnouncedWindow = Announced<typeof LOCKED_WINDOW, "lock" | "wait" | "lease" | "maxBytes" | "statistics">;
 
 export type LockedWindowSettings = SettingsOf<typeof LOCKED_WINDOW>;
 

@@ -1,5 +1,5 @@
 import { argumentError, byteBound, checkKnown, checkUnaborted } from "../../base/errors.ts";
-import { given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
+import { type Announced, given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { randomU32 } from "../../base/random.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
@@ -79,15 +79,6 @@ export type SeriesSettings = ReturnType<typeof seriesSettings>;
 
 export type WrittenListener = (values: ArrayLike<number>) => void;
 
-/** The settings that all processes must share, and others. */
-export function announcedSettings(options: SeriesOptions, { retentionMs, replicas }: SeriesSettings) {
-  const { values = "float32", clock = "server", resolution } = options;
-  return [
-    { values, clock },
-    { retention: retentionMs, replicas, ...(resolution && { resolution }) },
-  ] as const;
-}
-
 const UNITS_PER_ONE: Readonly<Record<string, number>> = { "1us": 1000, "10us": 100, "100us": 10, "1ms": 1 };
 const MAX_REPLICAS = 1000;
 /** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
@@ -105,12 +96,17 @@ export const SERIES = {
   onStoreError: [oneOf, "throw", "throw", "local"],
   entropy: [given<() => number>, randomU32],
 } as const satisfies Schema<SeriesOptions>;
+type Unannounced = "nan" | "maxPendingBytes" | "maxResidentBytes" | "onStoreError" | "entropy";
 
 export function seriesSettings(options: SeriesOptions) {
   checkGone(options);
   const { values, clock, resolution, onStoreError, ...rest } = settingsOf(SERIES, options);
+  const { retentionMs: retention, replicas } = rest;
+  const own: Announced<typeof SERIES, "values" | "clock" | Unannounced> = { retention, replicas, resolution };
   return {
     ...rest,
+    /** What all processes must share, and what is this one's own. */
+    announced: [{ values, clock }, own] as const,
     valueType: values === "float64" ? 1 : 0,
     clock: clock === "event" ? 1 : 0,
     /** Values are rounded to this part of 1; 0: not at all. */

@@ -26,7 +26,6 @@ import { SharedAnswers } from "./answers/shared-answers.ts";
 import { foldOf, type WindowView } from "./pending-query.ts";
 import { type KnownQuery, QueryCache } from "./queries.ts";
 import {
-  announcedSettings,
   checkRecordOptions,
   type Recorded,
   type RecordManyOptions,
@@ -72,7 +71,7 @@ export class Series {
     this.#shared = this.#sharedAnswers();
     this.#failedRecordAndGet = this.#site.thrower("recordAndGet");
     this[tap] = (listener) => void this.#settings.written.add(listener);
-    register(store, "Series", name, this, ...announcedSettings(options, this.#settings));
+    register(store, "Series", name, this, ...this.#settings.announced);
   }
 
   /** Records one event. All events recorded during a round trip share the next one. */

@@ -1,5 +1,5 @@
 import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
-import { type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
+import { type Announced, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Site, siteOf } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
@@ -86,7 +86,8 @@ export class PermitCalls {
     const at = siteOf(structure, store, name);
     const settings = at.checked(undefined, () => settingsOf(SEMAPHORE, options));
     const { limit, replicas } = settings;
-    register(store, structure, name, instance, { limit });
+    const shared: Announced<typeof SEMAPHORE, "watchdogLease" | "replicas"> = { limit };
+    register(store, structure, name, instance, shared);
     const key = semaphoreKeyOf(store, name);
     return new PermitCalls(at, settings, async (permits, { isWatched, leaseMs, waitMs, signal }, what) => {
       const grant = await takeHold(store, key, { permits, limit, leaseMs, waitMs, signal, replicas });

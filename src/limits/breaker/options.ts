@@ -1,5 +1,5 @@
 import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
-import { fn, given, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
+import { type Announced, fn, given, type Schema, type SettingsOf, settingsOf } from "../../base/options.ts";
 import { type Clock, type Duration, durationMs } from "../../base/time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
@@ -90,9 +90,11 @@ export function breakerSettings(options: BreakerOptions): BreakerSettings {
 /** The settings that all processes of a circuit share, as options. Conditions that are not set are left out. */
 export function sharedSettings({ rule, slowCallMs }: BreakerSettings): Readonly<Record<string, number>> {
   const { spanMs, failureRatio, slowRatio, minimumCalls, failures, cooldownMs, probes, leaseMs } = rule;
-  const rules = { failureRatio, slowRatio, slowCall: slowCallMs, minimumCalls, failures, probes };
-  const set = Object.entries(rules).filter(([, value]) => Number.isFinite(value));
-  return { span: spanMs, cooldown: cooldownMs, lease: leaseMs, ...Object.fromEntries(set) };
+  const shared = {
+    ...{ span: spanMs, cooldown: cooldownMs, lease: leaseMs },
+    ...{ failureRatio, slowRatio, slowCall: slowCallMs, minimumCalls, failures, probes },
+  } satisfies Announced<typeof BREAKER, "name" | "flush" | "timeout" | "isFailure" | "isIgnored" | "monotonic">;
+  return Object.fromEntries(Object.entries(shared).filter(([, value]) => Number.isFinite(value)));
 }
 
 function isOpen(error: unknown): boolean {

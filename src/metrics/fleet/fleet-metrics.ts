@@ -13,7 +13,13 @@ import { FleetMetric } from "./fleet-metric.ts";
 import type { BucketOutcome, NamedBucket } from "./flush.ts";
 import { fleetKeyOf, latenciesNameOf } from "./keys.ts";
 import { FleetLatencies } from "./latencies.ts";
-import { checkMetricName, type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
+import {
+  type AnnouncedFleet,
+  checkMetricName,
+  type FleetMetricsOptions,
+  type FleetSettings,
+  fleetSettings,
+} from "./options.ts";
 import { damagedName, type NameBuckets, read } from "./read.ts";
 import { eventsOf, Sender } from "./sender.ts";
 import { FleetTotals, type ProcessTotals } from "./totals.ts";
@@ -76,7 +82,8 @@ export class FleetMetrics {
       onOutcome: (given, outcome) => this.#onOutcome(given, outcome),
     });
     const { shape, intervalMs, percentiles } = this.#settings;
-    register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, { percentiles });
+    const own: AnnouncedFleet = { percentiles };
+    register(store, "FleetMetrics", name, this, { ...shape, interval: intervalMs }, own);
   }
 
   /** Calls the listener at each such event. Returns a function that removes it. */

@@ -1,5 +1,5 @@
 import { argumentError, wholeNumber } from "../../base/errors.ts";
-import { flag, oneOf, type Schema, settingsOf } from "../../base/options.ts";
+import { type Announced, flag, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import type { RingShape } from "./ring.ts";
 
@@ -46,6 +46,8 @@ export const FLEET = {
   mode: [oneOf, "exact", "exact", "sentinel"],
   percentiles: [flag, false],
 } as const satisfies Schema<FleetMetricsOptions>;
+/** Beside its shape, which all processes must share. */
+export type AnnouncedFleet = Announced<typeof FLEET, "sampleCount" | "interval" | "maxNames" | "flush" | "mode">;
 
 export type FleetSettings = ReturnType<typeof fleetSettings>;
 
