@@ -62,6 +62,21 @@ test.each(faults)("%s: one request for many calls, and all is well when the quot
   expect(await limiter.take("a")).toMatchObject({ allowed: true });
 });
 
+test.each(faults)("%s: two commands of one request are both refused, and were not run", async (_, fault) => {
+  const rest = await startRest((await redis()).url);
+  atEnd(() => rest.stop());
+  const store = httpStore({ url: rest.url, token: rest.token, registry: false });
+  atEnd(() => store.close());
+  const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], { name: "l" });
+  const lock = new Lock(store, "import");
+  rest.faultOf = () => fault;
+  const before = rest.requests.length;
+  const ended = await Promise.allSettled([limiter.take("a"), lock.tryLock()]);
+  expect(rest.requests[before]!.commands.length).toBe(2);
+  for (const one of ended)
+    expect(one).toMatchObject({ reason: { code: "UNAVAILABLE", applied: "no", transient: true } });
+});
+
 test("the error has the time that the server wishes", async () => {
   const rest = await startRest((await redis()).url);
   atEnd(() => rest.stop());

@@ -22,29 +22,32 @@ function bytesOf(text: string): Uint8Array {
  * Returns the reply or the error of each of `count` commands in an HTTP answer. Throws if it is unknown
  * whether they were run.
  *
- *   200                     │ { result } or { error }, in an array for several commands
+ *   200                     │ { result } or { error }, in an array for several commands. One { error } of a quota is for all
  *   429                     │ not run; later
  *   401, 403                │ not run: the token, unless the text says that a quota is used up
  *   another 3xx or 4xx      │ not run; a 400 has Redis' error (browsers report 3xx as 0)
  *   others (5xx, 408, 425)  │ unknown
  */
 export function repliesOf(status: number, text: string, count: number, isPipeline: boolean): unknown[] {
-  if (status !== 200) return new Array(count).fill(refusalOf(status, text));
-  const answer = jsonOf(text);
-  const elements = isPipeline ? answer : [answer];
-  if (!Array.isArray(elements) || elements.length !== count)
-    throw new Error("the answer has another number of replies than commands");
-  return elements.map(replyOf);
+  if (status === 200) {
+    const answer = jsonOf(text);
+    const elements = isPipeline ? answer : [answer];
+    if (Array.isArray(elements) && elements.length === count) return elements.map(replyOf);
+  }
+  return new Array(count).fill(refusalOf(status, text));
 }
 
 function refusalOf(status: number, text: string): Error {
-  const reason = errorOf(text) ?? ownText(text.slice(0, 200));
+  const said = errorOf(text);
+  const reason = said ?? ownText(text.slice(0, 200));
   if (status === 429) return new NotRun(`the server answered HTTP 429: ${reason}`);
   if ((status === 401 || status === 403) && !isOutOfQuota(new Error(reason)))
     return new ServerError(`the token was refused: HTTP ${status}: ${reason}`);
-  const isKnown = status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
+  // A provider that takes no more calls may say so once for a whole pipeline, with the status 200.
+  const isSpent = status === 200 && isOutOfQuota(new Error(said));
+  const isKnown = isSpent || status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
   if (!isKnown) throw new Error(`the server answered HTTP ${status}: ${reason}`);
-  return new ServerError(status === 400 && reason !== "" ? reason : `HTTP ${status}: ${reason}`);
+  return new ServerError((isSpent || status === 400) && reason !== "" ? reason : `HTTP ${status}: ${reason}`);
 }
 
 /**
