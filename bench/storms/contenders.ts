@@ -1,6 +1,6 @@
 /**
- * What a process of the storm runs, by job and contender. Each is used as its documentation asks, with the times of the storm: leases
- * of a second. A process that is killed says nothing more.
+ * The work of a process of the storm, by job and contender. Each is used as its documentation asks, with leases of a second. A process
+ * that is killed says nothing more.
  */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { Redis } from "ioredis";
 import { Breaker, DelayQueue, Limiter, Lock, OrielError, redisStore, slidingWindow } from "../../src/entries/index.ts";
 import type { Entry } from "./judge.ts";
 
-/** What a contender has of its process. */
+/** The process of a contender. */
 export interface Stage {
   readonly url: string;
   /** Writes a line of the journal before it returns. */

@@ -45,7 +45,9 @@ export async function benchStorms({ rounds, jobs }: StormsBench): Promise<Report
     title: `Storms of faults over ${PROCESSES} processes: what was lost, doubled or let through`,
     rows,
     notes: [
-      `Each of these came ${rounds} times: a process stands still for ${STOPPED_MS} ms (a lease has 1000), is killed and replaced, loses the answers of three scripts and its connections, its clock is set ${JUMP_MS / 1000} s forward and back, and Redis is killed and started again with all that it had acknowledged. A fault comes when a process is at work.`,
+      `Each fault came ${rounds} times, when a process was at work.`,
+      `A process stands still for ${STOPPED_MS} ms, where a lease has 1000. A process is killed and replaced. Three answers of scripts are lost, with their connections.`,
+      `The clock of a process is set ${JUMP_MS / 1000} s forward and back. Redis is killed, and started again with every write that it had acknowledged.`,
       `Limits admit ${LIMIT} calls in ${SPAN_MS} ms. Counted are the most calls in any such span, by a clock that no fault moves.`,
       "Messages that were acknowledged, and then never handled, handled twice, or begun before they were due.",
       "A late write comes from a holder after a later holder has entered, though it had looked for the loss of its lock. A fence lets the database refuse it.",
