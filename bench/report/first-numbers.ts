@@ -14,7 +14,7 @@ export function firstNumbers({ reports }: Measured): string | undefined {
   const [free] = rowsOf("lock", ({ load, lock }) => load === "1 × 1" && lock === "redis-semaphore");
   if (!own || sets.length === 0 || limits.length === 0 || !free) return undefined;
   const limited = [...new Set([Math.min(...limits), Math.max(...limits)].map(twoDigits))].join(" to ");
-  return `| | oriel | against | repeat with |
+  return `| work | oriel | against | repeat with |
 |---|---|---|---|
 | record an event and read the p99 of 1 million, 1000 callers | ${show(own.opsPerSecond)} a second | a sorted set, which only counts: ${show(Math.max(...sets))} | \`npm run bench -- --only windows\` |
 | a rate limit over 10 000 ids, exact | ${limited} times | rate-limiter-flexible's fixed window | \`npm run bench -- --only limiters\` |

@@ -38,7 +38,7 @@ function machineText({ facts, rivals }: Measured): string {
       .map(([name, version]) => `${name} ${version}`)
       .join(", ");
   return [
-    "| | |",
+    "| part | in this run |",
     "|---|---|",
     `| machine | ${cpu}, ${cores} cores |`,
     `| versions | ${list(versions)} |`,

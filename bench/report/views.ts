@@ -37,7 +37,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
   keys: {
     ...{ bench: "keys", title: "Record on many keys: operations per second" },
-    ...{ rows: { what: "", keys: "keys" }, values: { opsPerSecond: "a second", timesFaster: "times `APPEND`" } },
+    ...{ rows: { what: "call", keys: "keys" }, values: { opsPerSecond: "a second", timesFaster: "times `APPEND`" } },
   },
   cold: {
     ...{
@@ -48,55 +48,59 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { ms: "ms", kernelMs: "of these the kernel, ms", trips: "round trips", bytes: "bytes" },
   },
   cluster: {
-    ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "" } },
+    ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "layout" } },
     values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },
   },
   memory: {
-    ...{ bench: "memory", title: "Memory of Redis: bytes for each event", rows: { layout: "" } },
+    ...{ bench: "memory", title: "Memory of Redis: bytes for each event", rows: { layout: "method" } },
     values: { bytesPerEvent: "bytes for each event" },
   },
   sealed: {
     ...{ bench: "sealed", title: "A reader without a copy, 1 M events: bytes fetched" },
-    ...{ rows: { values: "values", events: "events", batch: "batch", form: "" } },
+    ...{ rows: { values: "values", events: "events", batch: "batch", form: "form" } },
     values: { bytes: "fetched", bytesPerEvent: "bytes an event", requests: "requests", ms: "ms" },
     plotted: (row) => isLarge(row) && row.batch === 32 && row.values === "rounded to 1 us",
   },
   bytes: {
     ...{ bench: "bytes", title: "Stored: bytes for each event" },
-    ...{ rows: { values: "values", batch: "batch", by: "", source: "source" } },
+    ...{ rows: { values: "values", batch: "batch", by: "stored by", source: "source" } },
     values: { bytesPerEvent: "bytes for each event", memoryPerEvent: "memory of Redis for each" },
     plotted: ({ values, batch }) => batch === 1 && values === "rounded to 1 us",
   },
   summaries: {
     ...{ bench: "summaries", title: "Bytes for p50, p90 and p99 of 1 M events" },
-    ...{ rows: { values: "values", by: "", setting: "setting" } },
+    ...{ rows: { values: "values", by: "method", setting: "setting" } },
     values: { bytes: "bytes", p50ValuePercent: "p50, %", p90ValuePercent: "p90, %", p99ValuePercent: "p99, %" },
     plotted: () => false,
   },
   blocks: {
-    ...{ bench: "blocks", title: "Bytes for each event", rows: { events: "events", by: "" } },
+    ...{ bench: "blocks", title: "Bytes for each event", rows: { events: "events", by: "method" } },
     values: { bytesPerEvent: "bytes for each event", encode: "encode, M/s", decode: "decode, M/s" },
     kept: ({ events }) => /^lognormal to 1 µs|^(lognormal, unrounded|random bits), batches/.test(String(events)),
     plotted: ({ events }) => events === "lognormal to 1 µs, batches of 32",
   },
   lock: {
     ...{ bench: "lock", title: "Acquire and release a lock: pairs per second" },
-    ...{ rows: { load: "clients × callers", lock: "" } },
+    ...{ rows: { load: "clients × callers", lock: "package" } },
     values: { pairsPerSecond: "pairs per second", served: "callers served", handOverP50Ms: "to another client, ms" },
   },
   semaphore: {
     ...{ bench: "semaphore", title: "Acquire and release a permit: pairs per second" },
-    ...{ rows: { kind: "", load: "clients × callers", lock: "" } },
+    ...{ rows: { kind: "kind", load: "clients × callers", lock: "package" } },
     values: { pairsPerSecond: "pairs per second", served: "callers served" },
   },
   limiters: {
-    ...{ bench: "limiters", title: "Calls per second, as a multiple of rate-limiter-flexible", rows: { limiter: "" } },
+    ...{
+      bench: "limiters",
+      title: "Calls per second, as a multiple of rate-limiter-flexible",
+      rows: { limiter: "limiter" },
+    },
     ...{ across: "load", values: { timesFaster: "times" } },
     kept: ({ timesFaster }) => typeof timesFaster === "number",
     plotted: ({ load }) => /^10.?000 ids, all admitted$/.test(String(load)),
   },
   "limiter-bytes": {
-    ...{ bench: "limiters", title: "Memory of Redis for an id: bytes", rows: { limiter: "", kind: "kind" } },
+    ...{ bench: "limiters", title: "Memory of Redis for an id: bytes", rows: { limiter: "limiter", kind: "kind" } },
     values: { bytesPerId: "bytes" },
     kept: ({ load, bytesPerId }) => /^10.?000 ids, all/.test(String(load)) && typeof bytesPerId === "number",
     plotted: () => false,
@@ -111,7 +115,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { rowsPerSecond: "rows per second" },
   },
   queue: {
-    ...{ bench: "queue", title: "Times better than BullMQ", rows: { what: "" } },
+    ...{ bench: "queue", title: "Times better than BullMQ", rows: { what: "work" } },
     values: { timesBetter: "times better", BullMQ: "BullMQ", oriel: "oriel" },
   },
   storms: {
@@ -119,18 +123,18 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { count: "how often", of: "of" },
   },
   metrics: {
-    ...{ bench: "metrics", title: "Record one latency: ns", rows: { by: "" } },
+    ...{ bench: "metrics", title: "Record one latency: ns", rows: { by: "method" } },
     values: { recordNs: "ns to record", questionUs: "µs to ask" },
   },
   breaker: {
-    ...{ bench: "breaker", title: "A closed call: ns", rows: { breaker: "" } },
+    ...{ bench: "breaker", title: "A closed call: ns", rows: { breaker: "breaker" } },
     values: { nsPerCall: "ns for a call", nsForBreaker: "of these the breaker" },
   },
   resident: {
     ...{
       bench: "resident",
       title: "One process, 1 M events: µs",
-      rows: { values: "values", events: "events", what: "" },
+      rows: { values: "values", events: "events", what: "question" },
     },
     values: { us: "µs", timesFaster: "times NumPy" },
     kept: ({ us }) => typeof us === "number",
@@ -138,7 +142,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
   compact: {
     ...{ bench: "compact", title: "Compact windows" },
-    ...{ rows: { values: "values", events: "events", what: "" } },
+    ...{ rows: { values: "values", events: "events", what: "question" } },
     values: {
       ...{ plainUs: "µs", compactUs: "µs, compact", times: "times" },
       ...{ plainBytes: "bytes an event", compactBytes: "bytes, compact" },
@@ -152,12 +156,16 @@ export const VIEWS: Readonly<Record<string, View>> = {
     plotted: isLarge,
   },
   kernels: {
-    ...{ bench: "kernels", title: "1 M float32: µs", rows: { computation: "" }, across: "form" },
+    ...{ bench: "kernels", title: "1 M float32: µs", rows: { computation: "computation" }, across: "form" },
     values: { medianUs: "µs" },
     plotted: ({ computation }) => computation === "p99",
   },
   pipeline: {
-    ...{ bench: "pipeline", title: "All statistics of 1 M events: µs", rows: { values: "values", computation: "" } },
+    ...{
+      bench: "pipeline",
+      title: "All statistics of 1 M events: µs",
+      rows: { values: "values", computation: "computation" },
+    },
     ...{ across: "by", values: { medianUs: "µs" } },
     plotted: () => false,
   },
@@ -173,13 +181,13 @@ export const VIEWS: Readonly<Record<string, View>> = {
     plotted: () => false,
   },
   runtimes: {
-    ...{ bench: "runtimes", title: "Speed in other runtimes; that of Node 20 is 1", rows: { what: "" } },
+    ...{ bench: "runtimes", title: "Speed in other runtimes; that of Node 20 is 1", rows: { what: "work" } },
     ...{ across: "runtime", values: { timesNode: "times" } },
     kept: ({ timesNode }) => typeof timesNode === "number",
     plotted: ({ what }) => String(what).startsWith("stats"),
   },
   sketches: {
-    ...{ bench: "sketches", title: "Sketches: ns to record", rows: { by: "", promise: "promise" } },
+    ...{ bench: "sketches", title: "Sketches: ns to record", rows: { by: "sketch", promise: "promise" } },
     values: { recordNs: "record, ns", questionUs: "ask for p99, µs", errorPercent: "error, %" },
     kept: ({ values }) => values === "lognormal",
   },

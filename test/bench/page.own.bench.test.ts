@@ -31,6 +31,12 @@ test("each block of a page has a view, and each view a block", () => {
   expect(names.sort()).toEqual([...Object.keys(VIEWS), "machine", "first-numbers"].sort());
 });
 
+test("each column of a table of a page has a heading", () => {
+  const heads = pages.flatMap(({ text }) => [...text.matchAll(/^(\|.*\|)\n\|[-|]+\|$/gm)].map(([, head]) => head!));
+  expect(heads.length).toBeGreaterThan(Object.keys(VIEWS).length);
+  expect(heads.filter((head) => /\|\s*\|/.test(head))).toEqual([]);
+});
+
 test("a run is kept as JSON lines, rounded and without checksums", () => {
   const [windows, memory] = run.reports as [Measured["reports"][0], Measured["reports"][0]];
   const [first, ...others] = windows.rows;
