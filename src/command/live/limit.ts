@@ -1,8 +1,8 @@
 import { argumentError, needlessArgument, OrielError } from "../../base/errors.ts";
-import { type Decision, type Duration, Limiter, type Store } from "../../entries/index.ts";
-import { age, asTyped } from "../../operate/format.ts";
-import { openLimiter } from "../../operate/kinds/limiter.ts";
-import { typedPolicy } from "../../operate/kinds/policies.ts";
+import { type Decision, type Duration, Limiter, type Policy } from "../../entries/index.ts";
+import { age } from "../../operate/format.ts";
+import { announcedPolicies, typedPolicy } from "../../operate/kinds/policies.ts";
+import { quotaText } from "../../operate/kinds/policy-text.ts";
 import { openStore } from "../config/open-store.ts";
 import type { ServerTyped } from "../config/redis-client.ts";
 import { colorsFor, Output, type Streams, widthOf } from "../output.ts";
@@ -34,7 +34,8 @@ export async function limit(target: Target, typed: LimitTyped, streams: Streams)
   const output = new Output(streams.stdout);
   const tag = typed.tag === undefined ? {} : { tag: typed.tag };
   try {
-    const limiter = limiterOf(store, await find(store, name, "Limiter", "Limiter"), typed.policies);
+    const policies = policiesOf(await find(store, name, "Limiter", "Limiter"), typed.policies);
+    const limiter = new Limiter(store, policies, { name });
     if (what === "reset") {
       await limiter.reset(id, tag);
       await output.write(typed.json ? jsonLine({ name, id, isReset: true }) : `${shown(name, id)}: reset\n`);
@@ -43,7 +44,7 @@ export async function limit(target: Target, typed: LimitTyped, streams: Streams)
     const decision =
       block === undefined ? await limiter.peek(id, { cost, ...tag }) : await limiter.block(id, block, tag);
     if (typed.json) await output.write(jsonLine({ name, id, ...decision }));
-    else await output.write(decisionText(name, id, decision, streams));
+    else await output.write(decisionText(name, id, decision, policies, streams));
     return 0;
   } finally {
     await store.close();
@@ -71,7 +72,13 @@ function shown(name: string, id: string): string {
   return `${safeText(name, 100)} ${safeText(id, 100)}`;
 }
 
-function decisionText(name: string, id: string, decision: Decision, { stdout }: Streams): string {
+function decisionText(
+  name: string,
+  id: string,
+  decision: Decision,
+  given: readonly Policy[],
+  { stdout }: Streams,
+): string {
   const { allowed, policy, policies, retryAfterMs } = decision;
   const colors = colorsFor(stdout);
   const by = policy === "block" ? "blocked" : `denied by ${safeText(`${policy}`, 100)}`;
@@ -82,8 +89,11 @@ function decisionText(name: string, id: string, decision: Decision, { stdout }: 
       { head: "policy", cells: policies.map((each) => each.name), rank: 0, minWidth: 12 },
       { head: "kind", cells: policies.map((each) => each.kind), rank: 2 },
       { head: "left", cells: policies.map((each) => `${each.remaining}`), rank: 0, isRight: true },
-      { head: "limit", cells: policies.map((each) => `${each.limit}`), rank: 0, isRight: true },
-      { head: "span", cells: policies.map((each) => asTyped(each.spanMs)), rank: 1, isRight: true },
+      {
+        head: "limit",
+        cells: policies.map((each) => quotaText(given.find(({ name }) => name === each.name))),
+        rank: 0,
+      },
       { head: "all free in", cells: policies.map((each) => age(each.resetAfterMs)), rank: 3, isRight: true },
       { head: "shadow", cells: policies.map((each) => (each.shadow ? "yes" : "no")), rank: 4 },
     ],
@@ -98,10 +108,9 @@ function waitText(retryAfterMs: number): string {
 
 const EXAMPLE = `--policies '[{"kind":"sliding-window","limit":100,"span":"1m"}]'`;
 
-/** A limiter with the policies that were typed, else those of the registry. Throws ARGUMENT. */
-function limiterOf(store: Store, found: Found, typed: string | undefined): Limiter {
-  const { name, settings, isListed, advice } = found;
-  if (typed !== undefined) return new Limiter(store, listOf(typed).map(typedPolicy), { name });
+/** The policies that were typed, else those of the registry. Throws ARGUMENT. */
+function policiesOf({ name, settings, isListed, advice }: Found, typed: string | undefined): Policy[] {
+  if (typed !== undefined) return listOf(typed).map(typedPolicy);
   const shown = JSON.stringify(name);
   if (!isListed)
     throw new OrielError("ARGUMENT", `the registry lists no Limiter ${shown}${advice}; pass its policies: ${EXAMPLE}`);
@@ -110,7 +119,7 @@ function limiterOf(store: Store, found: Found, typed: string | undefined): Limit
       "ARGUMENT",
       `the policies of Limiter ${shown} depend on the id, by a function that only its processes have; pass those of this id: ${EXAMPLE}`,
     );
-  return openLimiter(store, found);
+  return announcedPolicies(settings.policies);
 }
 
 function listOf(typed: string): Record<string, unknown>[] {

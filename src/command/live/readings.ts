@@ -5,10 +5,11 @@ import { readCircuit } from "../../operate/kinds/breaker.ts";
 import { countersOf } from "../../operate/kinds/counters.ts";
 import { fleetNames } from "../../operate/kinds/fleet.ts";
 import { lockState } from "../../operate/kinds/locks.ts";
+import { quotaText } from "../../operate/kinds/policy-text.ts";
 import { queueState } from "../../operate/kinds/queue.ts";
 import type { Identified, Scope } from "../../operate/kinds/scope.ts";
 import { retentionMsOf, seriesOf } from "../../operate/kinds/series.ts";
-import { burstRateOf, settingsText } from "../../operate/kinds/settings-text.ts";
+import { settingsText } from "../../operate/kinds/settings-text.ts";
 import type { StructureKind } from "../../store/registry/live.ts";
 import { safeText } from "../text/safe-text.ts";
 import { type Column, cut, tableLines } from "./columns.ts";
@@ -165,19 +166,10 @@ export async function readingOf(
 
 function policyColumns(policies: readonly Record<string, unknown>[]): Column[] {
   const cells = (of: (policy: Record<string, unknown>) => unknown) => policies.map((each) => `${of(each)}`);
-  const limitOf = (policy: Record<string, unknown>) => {
-    const rate = burstRateOf(policy);
-    return rate === undefined ? policy.limit : `${rate}, ${policy.limit} at once`;
-  };
   return [
     { head: "policy", cells: cells(({ name }) => name), rank: 0, minWidth: 12 },
     { head: "kind", cells: cells(({ kindName }) => kindName), rank: 1 },
-    { head: "limit", cells: cells(limitOf), rank: 0, isRight: true },
-    {
-      head: "span",
-      cells: cells(({ spanMs }) => (typeof spanMs === "number" ? asTyped(spanMs) : "?")),
-      ...{ rank: 0, isRight: true },
-    },
+    { head: "limit", cells: cells(quotaText), rank: 0 },
     { head: "shadow", cells: cells(({ isShadow }) => (isShadow === true ? "yes" : "no")), rank: 2 },
   ];
 }

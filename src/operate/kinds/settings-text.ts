@@ -1,4 +1,5 @@
 import { asTyped } from "../format.ts";
+import { policyText } from "./policy-text.ts";
 
 const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|.*Ms)$/;
 
@@ -29,24 +30,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** For example "sliding-window 100/1m, burst: gcra 5/1s shadow". */
+/** For example "sliding-window 100 a minute; burst: gcra 5 a second, burst 10". */
 function policiesText(policies: unknown): string {
-  if (!Array.isArray(policies)) return `policies ${textOf(policies)}`;
-  return policies.map(policyText).join(", ");
-}
-
-function policyText(policy: unknown): string {
-  const { name, kindName, limit, spanMs, isShadow } = Object(policy) as Record<string, unknown>;
-  const span = typeof spanMs === "number" ? asTyped(spanMs) : textOf(spanMs ?? "?");
-  const label = name === kindName ? `${kindName}` : `${name}: ${kindName}`;
-  const rate = burstRateOf(policy);
-  const per = kindName === "concurrency" ? ` at once, lease ${span}` : `/${span}`;
-  const quota = rate === undefined ? `${limit}${per}` : `${rate}/${span}, ${limit} at once`;
-  return `${label} ${quota}${isShadow === true ? " shadow" : ""}`;
-}
-
-/** The permits per span of a gcra whose limit is a burst. Undefined for policies that grant their limit per span. */
-export function burstRateOf(policy: unknown): number | undefined {
-  const { kindName, limit, rate } = Object(policy) as Record<string, unknown>;
-  return kindName === "gcra" && limit !== 0 && typeof rate === "number" && rate !== limit ? rate : undefined;
+  return Array.isArray(policies) ? policies.map(policyText).join("; ") : `policies ${textOf(policies)}`;
 }

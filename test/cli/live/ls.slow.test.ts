@@ -36,7 +36,7 @@ describe("oriel ls", () => {
     expect(stdout).toMatch(
       /^Series +api:latency +values float64, clock server, retention 2h +1 +\d+\.\d+\.\d+ +[\d.]+ m?s ago$/m,
     );
-    expect(stdout).toMatch(/^Limiter +api +per-minute: sliding-window 5\/1m +1 /m);
+    expect(stdout).toMatch(/^Limiter +api +per-minute: sliding-window 5 a minute +1 /m);
     expect(stdout).toMatch(/^Limiter +by id +policies by id +1 /m);
   });
 

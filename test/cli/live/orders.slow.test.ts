@@ -19,7 +19,7 @@ describe("oriel limit", () => {
       const { status, stdout } = await stage.run("limit", "peek", "api", "10.0.0.7");
       expect(status).toBe(0);
       expect(stdout).toMatch(
-        /^api 10.0.0.7: allowed\npolicy +kind +left +limit +span +all free in +shadow\nper-minute +sliding-window +3 +5 +1m +(\d+ s|1 m) +no\n$/,
+        /^api 10.0.0.7: allowed\npolicy +kind +left +limit +all free in +shadow\nper-minute +sliding-window +3 +5 a minute +(\d+ s|1 m) +no\n$/,
       );
     }
     const json = JSON.parse((await stage.run("limit", "peek", "api", "10.0.0.7", "--cost", "9", "--json")).stdout);

@@ -1,3 +1,4 @@
+import { policyText } from "../../../kinds/policy-text.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
 import { DeniedIdsView } from "../history/denied-ids-view.ts";
@@ -7,7 +8,6 @@ import { card } from "../parts/card.ts";
 import { quoted } from "../parts/quoted.ts";
 import type { PageOverview } from "../server.ts";
 import type { Panel, PanelMaker } from "./panel.ts";
-import { type AnnouncedPolicy, policyText } from "./policy-text.ts";
 import { settingsSection } from "./settings-panel.ts";
 
 const BLOCKS = ["10m", "1h", "1d"];
@@ -98,8 +98,8 @@ class LimiterPanel implements Panel {
 }
 
 function policiesSection(policies: unknown): HTMLElement {
-  const list = Array.isArray(policies) ? (policies as AnnouncedPolicy[]) : [];
-  const texts = list.map((policy) => h("li", {}, h("bdi", {}, h("strong", {}, policy.name ?? "")), policyText(policy)));
+  const list = Array.isArray(policies) ? policies : [];
+  const texts = list.map((policy) => h("li", {}, h("bdi", {}, policyText(policy))));
   const none = h("p", { class: "hint" }, "The policies depend on the id, so the registry does not list them.");
   return card("policies", "Policies", [], texts.length === 0 ? none : h("ul", { class: "plain" }, ...texts));
 }
