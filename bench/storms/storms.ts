@@ -21,7 +21,7 @@ export interface StormsBench {
   jobs: readonly string[];
 }
 
-export const FULL_STORMS: StormsBench = { rounds: 4, jobs: Object.keys(CONTENDERS) };
+export const FULL_STORMS: StormsBench = { rounds: 2, jobs: Object.keys(CONTENDERS) };
 export const SMALL_STORMS: StormsBench = { rounds: 1, jobs: ["lock"] };
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -18,7 +18,7 @@ const UNITS = new Map([
   [86_400_000, "a day"],
 ]);
 
-/** What a policy grants: "100 a minute", "10 a second, burst 20", "6 at once, lease 30s". */
+/** The quota of a policy: "100 a minute", "10 a second, burst 20", "6 at once, lease 30s". */
 export function quotaText(policy: unknown): string {
   const { kindName, limit, spanMs, rate } = Object(policy) as AnnouncedPolicy;
   if (typeof limit !== "number") return "";

@@ -90,7 +90,7 @@ describe("oriel stats", () => {
     await history.close();
     expect(await json("api")).toMatchObject({ allowed: 5, denied: 2, shadow: 0, spanMs: 300_000 });
     expect((await stage.run("stats", "api")).stdout).toMatch(/^ {2}denied +2 in 5m$/m);
-    expect((await stage.run("stats", "api")).stdout).toMatch(/^per-minute +sliding-window +5 +1m +no$/m);
+    expect((await stage.run("stats", "api")).stdout).toMatch(/^per-minute +sliding-window +5 a minute +no$/m);
     expect((await stage.run("stats", "by id")).stdout).toMatch(/^ {2}policies +policies by id$/m);
     expect(await json("api")).toMatchObject({ policies: [{ name: "per-minute", limit: 5 }] });
   });

@@ -23,7 +23,7 @@ const ROWS: [args: string[], shown: RegExp][] = [
   [["ls"], /^api:latency|Series +api:latency/m],
   [["stats", "api:latency"], /^ {2}p99 +99\.01$/m],
   [["stats", "views"], /^\/a\/page.* 3$/m],
-  [["stats", "api"], /^per-minute.* 5 +1m/m],
+  [["stats", "api"], /^per-minute.* 5 a minute/m],
   [["top", "--once"], /^api:latency/m],
   [["queue", "peek", "sms"], /^order-179\S* +\d{4}-/m],
   [["queue", "counts", "sms"], /due 1/],
