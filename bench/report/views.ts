@@ -119,7 +119,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { timesBetter: "times better", BullMQ: "BullMQ", oriel: "oriel" },
   },
   storms: {
-    ...{ bench: "storms", title: "Storms of faults: how often", rows: { job: "", contender: "", fault: "" } },
+    ...{
+      bench: "storms",
+      title: "Storms of faults: how often",
+      rows: { job: "job", contender: "package", fault: "counted" },
+    },
     values: { count: "how often", of: "of" },
   },
   metrics: {
