@@ -10,7 +10,7 @@ import type { Kind } from "./kind.ts";
 import { announcedPolicies } from "./policies.ts";
 import type { Identified, Open, Scope } from "./scope.ts";
 
-export const openLimiter: Open<Limiter> = (store, { name, settings }) =>
+const openLimiter: Open<Limiter> = (store, { name, settings }) =>
   new Limiter(store, announcedPolicies(settings.policies), { name });
 
 /** Limiters: the policies come with the settings, the past from `recordHistory`. An operator may reset or block an id. */
