@@ -100,8 +100,18 @@ export const pages: Item[] = [
   }),
 ];
 
+/** Each structure has a page in these groups, too. They stand beside their own pages only: all at once would hide the rest. */
+const ofStructures = pages.filter(({ text }) =>
+  ["Structures", "Promises and costs", "Calls and programs"].includes(text!),
+);
+
 export const sidebar: DefaultTheme.SidebarMulti = {
-  "/": [...pages, { text: "API", items: [{ text: "All names", link: "/api/" }] }],
+  "/": [
+    ...pages.filter((each) => !ofStructures.slice(1).includes(each)),
+    { text: "API", items: [{ text: "All names", link: "/api/" }] },
+  ],
+  "/promises/": ofStructures,
+  "/reference/": ofStructures,
   "/api/": api,
 };
 
@@ -110,5 +120,5 @@ function group(text: string, folder: string, pages: Record<string, string>): Ite
     text: title,
     link: name.startsWith("../") ? name.slice(2) : `/${folder}/${name}`,
   }));
-  return { text, items, collapsed: true };
+  return { text, items };
 }
