@@ -115,7 +115,7 @@ export const CONTENDERS: Readonly<Record<string, Readonly<Record<string, Contend
         lock.withLock(({ signal, fence }) => work(() => signal.aborted, fence), { wait: "5s" }),
       );
     },
-    // https://www.npmjs.com/package/redlock: `using` extends the lock, and its signal aborts
+    // https://github.com/mike-marcacci/node-redlock#usage: `using` extends the lock, and its signal aborts
     redlock: async (stage) => {
       const { default: Redlock } = await packageOf<{ default: new (clients: Redis[]) => Using }>("redlock");
       const client = new Redis(stage.url);

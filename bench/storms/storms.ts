@@ -38,8 +38,10 @@ const DURABLE = ["--appendonly", "yes", "--appendfsync", "always"];
 /** The same faults for each contender: what it lost, doubled or let through. */
 export async function benchStorms({ rounds, jobs }: StormsBench): Promise<Report> {
   const rows: Row[] = [];
+  const versions = rivalVersions();
   for (const job of jobs)
-    for (const contender of Object.keys(CONTENDERS[job]!)) rows.push(...(await new Storm(job, contender).run(rounds)));
+    for (const contender of Object.keys(CONTENDERS[job]!))
+      rows.push(...(await new Storm(job, contender, versions[contender]).run(rounds)));
   return {
     bench: "storms",
     title: `Storms of faults over ${PROCESSES} processes: what was lost, doubled or let through`,
@@ -60,6 +62,7 @@ export async function benchStorms({ rounds, jobs }: StormsBench): Promise<Report
 class Storm {
   readonly #job: string;
   readonly #contender: string;
+  readonly #version: string | number | undefined;
   readonly #folder = mkdtempSync(join(tmpdir(), "oriel-storm-"));
   readonly #children: ChildProcess[] = [];
   readonly #journals: string[] = [];
@@ -70,9 +73,11 @@ class Storm {
   #service = "";
   #hits = 0;
 
-  constructor(job: string, contender: string) {
+  /** `version`: undefined of oriel. */
+  constructor(job: string, contender: string, version: string | number | undefined) {
     this.#job = job;
     this.#contender = contender;
+    this.#version = version;
   }
 
   async run(rounds: number): Promise<Row[]> {
@@ -174,7 +179,7 @@ class Storm {
       .filter(existsSync)
       .flatMap((journal) => readFileSync(journal, "utf8").split("\n").filter(Boolean))
       .flatMap((line) => entryOf(line));
-    const name = this.#contender === "oriel" ? "oriel" : `${this.#contender}${versionOf(this.#contender)}`;
+    const name = [this.#contender, this.#version].filter(Boolean).join(" ");
     const row = (fault: string, count: number, of: number) => ({ job: this.#job, contender: name, fault, count, of });
     if (this.#job === "limit") {
       const most = mostWithin(entries, SPAN_MS);
@@ -198,9 +203,4 @@ function entryOf(line: string): Entry[] {
   } catch {
     return [];
   }
-}
-
-function versionOf(contender: string): string {
-  const version = rivalVersions()[contender];
-  return version === undefined ? "" : ` ${version}`;
 }

@@ -1,21 +1,7 @@
 // Each link of a page to a heading leads to one.
 import { dirname, join } from "node:path/posix";
 import { expect, test } from "vitest";
-import { pages, textOf } from "./blocks.ts";
-
-/** The anchors that the site makes from headings. */
-function anchorsOf(text: string): Set<string> {
-  const prose = text.replace(/^```[\s\S]*?^```/gm, "");
-  return new Set(
-    [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-      heading!
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-        .trim()
-        .replace(/\s+/g, "-"),
-    ),
-  );
-}
+import { anchorsOf, pages, textOf } from "./blocks.ts";
 
 test("each link to a heading leads to one", () => {
   const all = new Set(pages());

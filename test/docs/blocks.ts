@@ -95,3 +95,17 @@ export function programsOf(page: string): Program[] {
   }
   return programs;
 }
+
+/** The anchors that the site makes from headings. */
+export function anchorsOf(text: string): Set<string> {
+  const prose = text.replace(/^```[\s\S]*?^```/gm, "");
+  return new Set(
+    [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replace(/\s+/g, "-"),
+    ),
+  );
+}

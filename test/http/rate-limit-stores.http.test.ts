@@ -210,6 +210,24 @@ describe("NestJS", () => {
     expect((await call()).isBlocked).toBe(false);
   });
 
+  it("denies, and blocks nobody, while the store is away", async () => {
+    const on = store();
+    const limiter = new Limiter(on, [slidingWindow({ limit: 1, span: "1m" })], { name: "api", onStoreError: "deny" });
+    await on.close();
+    const record = await nestThrottlerStorage(limiter).increment("ada", 60_000, 1, 300_000, "default");
+    expect(record).toMatchObject({ totalHits: 2, isBlocked: true });
+  });
+
+  it("closes the store, and gives the error, if a structure cannot be closed", async () => {
+    const on = store();
+    const broken = { close: () => Promise.reject(new Error("it is stuck")) };
+    const { module: Own } = nestModule(on, { broken });
+    await expect((new Own() as { onApplicationShutdown(): Promise<void> }).onApplicationShutdown()).rejects.toThrow(
+      "it is stuck",
+    );
+    await expect(limiterOn(on).take("ada")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
   it("injects the store and the structures, and closes them after the last request", async () => {
     const on = store();
     const latency = new Series(on, "latency");

@@ -3,7 +3,7 @@ import { atSite } from "../../base/site.ts";
 import { clientId } from "../client-id.ts";
 import { countedOf, type LimiterFor, limitersOf } from "../taker.ts";
 
-/** What @nestjs/throttler reads. Times are whole seconds. */
+/** The count of a client, as @nestjs/throttler reads it. Times are whole seconds. */
 export interface ThrottlerRecord {
   totalHits: number;
   timeToExpire: number;
@@ -37,9 +37,10 @@ export function nestThrottlerStorage(limiterFor: LimiterFor): ThrottlerStorage {
       const id = await clientId(`${throttlerName} ${key}`);
       const limiter = limiterOf(ttlMs, limit);
       const decision = await limiter.take(id);
-      const { allowed, policy, resetAfterMs } = decision;
+      const { allowed, degraded, policy, resetAfterMs } = decision;
       let { retryAfterMs } = decision;
-      if (!allowed && policy !== "block" && blockDurationMs !== ttlMs && limiter.block) {
+      // Without the store nobody can be blocked, and the denial is the answer.
+      if (!allowed && !degraded && policy !== "block" && blockDurationMs !== ttlMs && limiter.block) {
         await limiter.block(id, blockDurationMs);
         retryAfterMs = blockDurationMs;
       }
@@ -64,8 +65,9 @@ export interface NestModule {
 
 /**
  * Returns a global module for NestJS with a store and structures: `imports: [nestModule(store, { latency, limiter })]`. Each is
- * injected by its name: `@Inject("latency") latency: Series`. The name of the store is `"ORIEL_STORE"`. When the application shuts down (`app.enableShutdownHooks()`), after
- * the last request, structures with a `close` are closed, then the store. Throws ARGUMENT if `store` is not a store.
+ * injected by its name: `@Inject("latency") latency: Series`. The name of the store is `"ORIEL_STORE"`. When the application shuts
+ * down (`app.enableShutdownHooks()`), after the last request, structures with a `close` are closed, then the store, also if one of them
+ * fails. Nest then gets that error. Throws ARGUMENT if `store` is not a store.
  */
 export function nestModule(
   store: { close(): Promise<void> },
@@ -78,8 +80,9 @@ export function nestModule(
   });
   const closing = async () => {
     const closable = Object.values(structures) as { close?: () => unknown }[];
-    await Promise.allSettled(closable.map((each) => each.close?.()));
+    const closed = await Promise.allSettled(closable.map(async (each) => each.close?.()));
     await store.close();
+    for (const one of closed) if (one.status === "rejected") throw one.reason;
   };
   class OrielModule {
     onApplicationShutdown(): Promise<void> {

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { anchorsOf } from "../../docs/blocks.ts";
 import { root } from "../sources.ts";
 
 const PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
@@ -50,20 +51,10 @@ test.each(PAPERS)("each link of %s leads to a file, and to a heading in it", (pa
   expect(links.length).toBeGreaterThan(1);
   const dead = links.filter(([, path = "", heading]) => {
     const target = path === "" ? paper : join(dirname(paper), path);
-    return !isThere(target) || (heading !== undefined && !anchorsOf(read(target)).includes(heading));
+    return !isThere(target) || (heading !== undefined && !anchorsOf(read(target)).has(heading));
   });
   expect(dead.map(([link]) => link)).toEqual([]);
 });
-
-/** The anchors that GitHub makes from the headings of a document. */
-function anchorsOf(text: string): string[] {
-  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, "")
-      .replaceAll(" ", "-"),
-  );
-}
 
 /** Undefined if the command fails. */
 function git(...args: string[]): string | undefined {
