@@ -121,10 +121,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
   storms: {
     ...{
       bench: "storms",
-      title: "Storms of faults: how often",
+      title: "Storms of faults: the most calls in a second",
       rows: { job: "job", contender: "package", fault: "counted" },
     },
     values: { count: "how often", of: "of" },
+    plotted: ({ job }) => job === "limit", // the other rows count other things
   },
   metrics: {
     ...{ bench: "metrics", title: "Record one latency: ns", rows: { by: "method" } },
