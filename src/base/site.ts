@@ -1,5 +1,5 @@
 import { argumentError, type ErrorSite, OrielError, type OrielErrorCode } from "./errors.ts";
-import { tracingChannel } from "./tracing.ts";
+import { type CallMessage, tracingChannel } from "./tracing.ts";
 
 /** The part of a store that names its server. */
 interface Addressed {
@@ -14,7 +14,7 @@ interface NamedStore extends Addressed {
 const calls = /* @__PURE__ */ tracingChannel("oriel:call");
 
 /** Errors whose message names the server. */
-const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
+const OF_SERVER: readonly OrielErrorCode[] = [
   "MISMATCH",
   "OVERLOADED",
   "CORRUPT",
@@ -23,7 +23,7 @@ const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
   "LOST",
   "STALE",
   "DIVERGED",
-]);
+];
 
 /**
  * Where errors of one structure come from: their messages begin with it. Each public method passes its errors through its site:
@@ -59,7 +59,7 @@ export class Site {
    * function. `applied` is "no" for a method that changes nothing, whatever happened to its requests.
    */
   error(operation: string | undefined, error: unknown, applied?: "no"): unknown {
-    return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error, applied) : error;
+    return error instanceof OrielError && !error.structure ? this.outer(operation, error, applied) : error;
   }
 
   /** Same as `error`, but replaces the site of an inner structure and keeps that structure's server, if it has one. */
@@ -67,8 +67,8 @@ export class Site {
     if (!(error instanceof OrielError)) return error;
     const { code, cause, transient, retryAfterMs, result } = error;
     const applied = known ?? error.applied;
-    const server = error.structure === undefined ? (error.address ?? this.#store?.address) : error.address;
-    const address = OF_SERVER.has(code) ? server : undefined;
+    const server = error.structure ? error.address : (error.address ?? this.#store?.address);
+    const address = OF_SERVER.includes(code) ? server : undefined;
     const site = this.#siteOf(operation, address);
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs, result }, site);
   }
@@ -77,21 +77,12 @@ export class Site {
     return { structure: this.#structure, structureName: this.#name, operation, address };
   }
 
-  /** Returns the result of `call`. An error gets this site; `applied` is as in `error`. */
-  run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
-    return this.#run("error", operation, call, applied);
-  }
-
-  /** Same as `run`, for a structure that calls other structures: see `outer`. */
-  runOuter<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
-    return this.#run("outer", operation, call, applied);
-  }
-
-  #run<T>(
-    how: "error" | "outer",
+  /** Returns the result of `call`. An error gets this site, by the method `how`. `applied` is as in `error`. */
+  run<T>(
     operation: string | undefined,
     call: () => T | Promise<T>,
-    applied: "no" | undefined,
+    applied?: "no",
+    how: "error" | "outer" = "error",
   ): Promise<T> {
     return this.traced(operation, async () => {
       try {
@@ -105,7 +96,8 @@ export class Site {
   /** Publishes a call on the tracing channel `oriel:call` if anyone listens there. `run` does it. */
   traced<T>(operation: string | undefined, call: () => Promise<T>): Promise<T> {
     if (!calls?.hasSubscribers) return call();
-    return calls.tracePromise(call, this.#siteOf(operation, this.#store?.address));
+    const message: CallMessage = this.#siteOf(operation, this.#store?.address);
+    return calls.tracePromise(() => message.run?.(call) ?? call(), message);
   }
 
   /** For a promise's `catch` on hot paths. It is made once for each method. */
@@ -123,6 +115,11 @@ export class Site {
       throw this.error(operation, error);
     }
   }
+}
+
+/** Same as `site.run`, for a structure that calls other structures: see `outer`. */
+export function runOuter<T>(site: Site, operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+  return site.run(operation, call, applied, "outer");
 }
 
 /**
@@ -147,7 +144,7 @@ export function siteOf(structure: string, store: NamedStore, name: string): Site
   const site = new Site(structure, name, store);
   site.checked(undefined, () => {
     checkStore(store);
-    if (typeof name !== "string" || name === "") throw argumentError("name", name, "a string that is not empty");
+    if (typeof name !== "string" || !name) throw argumentError("name", name, "a string that is not empty");
     store.keyOf(name);
   });
   return site;

@@ -1,7 +1,19 @@
 /** A channel of `node:diagnostics_channel` to which both ends of an asynchronous call are published. */
 export interface TracingChannel {
   readonly hasSubscribers: boolean;
+  subscribe(handlers: { start(message: CallMessage): void }): void;
+  unsubscribe(handlers: { start(message: CallMessage): void }): void;
   tracePromise<T>(call: () => Promise<T>, context: object): Promise<T>;
+}
+
+/** A message of the channel `oriel:call`. */
+export interface CallMessage {
+  readonly structure: string;
+  readonly structureName?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly address?: string | undefined;
+  /** A listener may set it when the call starts. The call then runs inside it, and begins at once. */
+  run?: (<T>(call: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 interface Builtins {

@@ -5,7 +5,7 @@ import { IDLE_TIMERS, type Timers } from "../../base/async/timers.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import { argumentError, checkKnown, OrielError } from "../../base/errors.ts";
 import { isDate } from "../../base/realm.ts";
-import { siteOf as placeIn, type Site } from "../../base/site.ts";
+import { siteOf as placeIn, runOuter, type Site } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { Agreement } from "./agreement.ts";
@@ -213,7 +213,7 @@ export class Counters<Dimension extends string = string> {
   read(query: CountersQuery<Dimension>): Promise<CounterRow<Dimension, number | bigint>[]>;
   read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension, number | bigint>[]> {
     const read = async () => readRows(this.#target, rowsQuery(this.shape, query), query);
-    return this.#at.runOuter("read", read, "no");
+    return runOuter(this.#at, "read", read, "no");
   }
 
   #startOf(when: number | Date): number {

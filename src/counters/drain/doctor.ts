@@ -1,6 +1,6 @@
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { atSite, Site } from "../../base/site.ts";
+import { atSite, runOuter, Site } from "../../base/site.ts";
 import { adoptStoredZone } from "../counter/agreement.ts";
 import { Counters, targetOf } from "../counter/counters.ts";
 import { extendsLayout } from "../counter/format/layout.ts";
@@ -94,7 +94,7 @@ export class CountersDoctor {
       const found = await this.#diagnose();
       return options.sums ? Promise.all(found.map((one) => this.#withSum(one))) : found;
     };
-    return this.#at.runOuter("diagnose", diagnose, "no");
+    return runOuter(this.#at, "diagnose", diagnose, "no");
   }
 
   async #withSum(found: ShardDiagnosis): Promise<ShardDiagnosis> {
@@ -113,12 +113,12 @@ export class CountersDoctor {
 
   /** Diagnoses the key that holds the layout of all shards. Writes nothing. */
   layout(): Promise<LayoutDiagnosis> {
-    return this.#at.runOuter("layout", () => diagnoseLayout(this.#target), "no");
+    return runOuter(this.#at, "layout", () => diagnoseLayout(this.#target), "no");
   }
 
   /** Repairs shards that do not fit, as far as the options allow. A later failure does not undo finished repairs. */
   repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
-    return this.#at.runOuter("repair", async () => {
+    return runOuter(this.#at, "repair", async () => {
       checkKnown(options, ["inDoubt", "acceptMissing", "otherIsGone", "setAside", "mendSums"]);
       const repairs: ShardRepair[] = [];
       if (options.setAside) await setLayoutAside(this.#target);

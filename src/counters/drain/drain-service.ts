@@ -1,7 +1,7 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { OrielError } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
-import { Site } from "../../base/site.ts";
+import { runOuter, Site } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { register } from "../../store/registry/register.ts";
 import { checkLayout } from "../counter/agreement.ts";
@@ -90,14 +90,14 @@ export class DrainService {
   /** Creates missing tables and starts to drain. Rejects if the tables cannot be created. */
   async start(): Promise<void> {
     if (this.#timer !== undefined) return;
-    await this.#at.runOuter("start", () => this.#sink.createTables(this.#target.shape));
+    await runOuter(this.#at, "start", () => this.#sink.createTables(this.#target.shape));
     this.#timer = setInterval(() => this.#tick(), this.#settings.everyMs);
     this.#tick();
   }
 
   /** Waits for the running cycle, stops, and releases the lock for another process. */
   stop(): Promise<void> {
-    return this.#at.runOuter("stop", async () => {
+    return runOuter(this.#at, "stop", async () => {
       clearInterval(this.#timer);
       this.#timer = undefined;
       await (this.#next ?? this.#cycle)?.catch(() => {});
@@ -110,7 +110,7 @@ export class DrainService {
    * could not start, and with UNAVAILABLE if another process holds the lock.
    */
   drainOnce(): Promise<CycleReport> {
-    return this.#at.runOuter("drainOnce", () => {
+    return runOuter(this.#at, "drainOnce", () => {
       if (!this.#cycle) return this.#run();
       // The running cycle may have passed the shard of a count that was added just now.
       this.#next ??= this.#cycle

@@ -3,7 +3,7 @@ import { type Deferred, deferred } from "../../base/async/deferred.ts";
 import { inMicrotask } from "../../base/async/gathering.ts";
 import { OrielError } from "../../base/errors.ts";
 import { randomU32 } from "../../base/random.ts";
-import { type Site, siteOf } from "../../base/site.ts";
+import { runOuter, type Site, siteOf } from "../../base/site.ts";
 import type { AnyLock } from "../../holds/lock/any-lock.ts";
 import { Lock } from "../../holds/lock/lock.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
@@ -82,7 +82,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
    */
   addAndGetStats(value: number): Promise<LockedAnswer<S>> {
     // Errors of the lock name this call as well.
-    return this.#at.runOuter("addAndGetStats", () => {
+    return runOuter(this.#at, "addAndGetStats", () => {
       checkValue(value, 0, "reject");
       const waiting = this.#coalescer.open();
       if (waiting.length >= MAX_WAITING)

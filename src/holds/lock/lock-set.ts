@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { Site } from "../../base/site.ts";
+import { runOuter, Site } from "../../base/site.ts";
 import type { Duration } from "../../base/time.ts";
 import type { Store } from "../../store/contract.ts";
 import { type HeldLock, looking, stopWatchdog } from "../held.ts";
@@ -125,7 +125,7 @@ export class HeldLocks {
    * released or lost. Rejects if the store fails; the holds then last as long as before, or longer.
    */
   extend(lease: Duration = this.#leaseMs): Promise<boolean> {
-    return this.#at.runOuter("extend", async () => {
+    return runOuter(this.#at, "extend", async () => {
       leaseMsOf(lease);
       const areExtended = (await settled(this.#held.map((each) => each.extend(lease)))).every(Boolean);
       // One may have ended while the answer for another was under way.
@@ -135,7 +135,7 @@ export class HeldLocks {
 
   /** Releases all locks. Resolves with true if all were held until now. Rejects if the store fails; another call tries again. */
   release(): Promise<boolean> {
-    return this.#at.runOuter("release", async () =>
+    return runOuter(this.#at, "release", async () =>
       (await settled(this.#held.map((each) => each.release()))).every(Boolean),
     );
   }

@@ -1,7 +1,7 @@
 import { Listeners } from "../../base/async/listeners.ts";
 import { idleTimeout } from "../../base/async/timers.ts";
 import { argumentError, type OrielError } from "../../base/errors.ts";
-import { type Site, siteOf } from "../../base/site.ts";
+import { runOuter, type Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { tap } from "../../store/registry/live.ts";
 import { register } from "../../store/registry/register.ts";
@@ -112,7 +112,7 @@ export class FleetMetrics {
 
   /** Sends this process's counts. Resolves when they are added; if the store does not answer, rejects and keeps them. */
   flush(): Promise<void> {
-    return this.#at.runOuter("flush", () => this.#flushAll());
+    return runOuter(this.#at, "flush", () => this.#flushAll());
   }
 
   async #flushAll(): Promise<void> {
@@ -145,7 +145,7 @@ export class FleetMetrics {
       if (names[0]?.isDamaged) throw damagedName(this.#key, name);
       return viewOf(names[0]?.buckets ?? [], nowMs, this.#settings);
     };
-    return this.#at.runOuter("read", read, "no");
+    return runOuter(this.#at, "read", read, "no");
   }
 
   /**
@@ -164,7 +164,7 @@ export class FleetMetrics {
         if (names.length < PAGE_NAMES) return all;
       }
     };
-    return this.#at.runOuter("readAll", readAll, "no");
+    return runOuter(this.#at, "readAll", readAll, "no");
   }
 
   /**
@@ -182,7 +182,7 @@ export class FleetMetrics {
       this.#emitErrors("latencyPercentilesMs", errors);
       return this.#latencies.percentiles(name, percentiles);
     };
-    return this.#at.runOuter("latencyPercentilesMs", ask, "no");
+    return runOuter(this.#at, "latencyPercentilesMs", ask, "no");
   }
 
   /** This process's counts since it started, by name; "" for all names without own numbers. No request. */
@@ -198,7 +198,7 @@ export class FleetMetrics {
   /** Sends the remaining counts. Later counts are sent only by `flush`. */
   close(): Promise<void> {
     this.#isClosed = true;
-    return this.#at.runOuter("close", async () => {
+    return runOuter(this.#at, "close", async () => {
       await this.#flushAll();
       await this.#latencies?.close();
     });

@@ -75,7 +75,7 @@ export class QueueWorker<Payload = unknown> {
     });
     this.#target = target;
     this.queue = queue;
-    this.#handler = inThisContext(handler);
+    this.#handler = inThisContext((job) => this.#emitter.at.traced("handle", async () => handler(job)));
     this.#timers = timers;
     const { store, keys, layout, dedupeMs } = target;
     const { visibilityMs, signal } = this.#settings;
@@ -234,7 +234,7 @@ export class QueueWorker<Payload = unknown> {
     this.#emitter.listeners.emit("started", { id: message.id, attempt: message.attempt, waitMs });
     let outcome: Outcome;
     try {
-      await this.#emitter.at.traced("handle", async () => this.#handler(job));
+      await this.#handler(job);
       outcome = endOf(held);
     } catch (error) {
       if (held.isEnded) return;
