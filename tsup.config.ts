@@ -6,7 +6,7 @@ const files = (folder: string, ...names: string[]) =>
 /** The types. scripts/package/build.mjs makes the JavaScript. A runtime's recipe has the types of its entry. */
 export default defineConfig({
   entry: {
-    ...files("src/entries", "index", "kernel", "js", "slim", "http", "sql"),
+    ...files("src/entries", "index", "kernel", "js", "slim", "http", "sql", "telemetry"),
     ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
     ...files("src/entries/structures", "series", "metrics", "fleet", "dashboard"),
   },

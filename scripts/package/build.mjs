@@ -14,7 +14,7 @@ const dist = join(root, "dist");
 const files = (folder, ...names) => Object.fromEntries(names.map((name) => [name, join(root, folder, `${name}.ts`)]));
 
 const inBothForms = {
-  ...files("src/entries", "index", "kernel", "http", "sql"),
+  ...files("src/entries", "index", "kernel", "http", "sql", "telemetry"),
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
   // Those that compute bring kernels.
   ...files("src/entries/runtimes", "series", "metrics", "fleet", "dashboard", "browser", "js", "slim"),

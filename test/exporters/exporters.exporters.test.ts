@@ -1,11 +1,5 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics";
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import {
@@ -13,11 +7,11 @@ import {
   fleetSource,
   MetricWindow,
   memoryStore,
-  observeOtel,
   prometheusText,
   registerPrometheus,
   windowSource,
 } from "../../src/entries/index.ts";
+import { otelMetrics, prometheusAnswer } from "../../src/entries/telemetry.ts";
 
 const HOSTILE = 'a"b\\c\nd{}';
 
@@ -148,60 +142,6 @@ describe("Prometheus", () => {
   });
 });
 
-test("OpenTelemetry: an in-memory reader collects each number with its unit until it is unregistered", async () => {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
-  const provider = new MeterProvider({ readers: [reader] });
-  const own = source();
-  let reads = 0;
-  const counted = {
-    ...own,
-    collect() {
-      reads++;
-      return own.collect();
-    },
-  };
-  const end = observeOtel(provider.getMeter("shop"), counted, OPTIONS);
-  await reader.forceFlush();
-  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
-  const units = Object.fromEntries(metrics.map(({ descriptor }) => [descriptor.name, descriptor.unit]));
-  expect(units).toEqual({
-    "oriel.window.calls.rate": "{call}/s",
-    "oriel.window.response_time.mean": "s",
-    "oriel.window.response_time.min": "s",
-    "oriel.window.response_time.max": "s",
-    "oriel.window.response_time.percentile": "s",
-    "oriel.exporter.failed_sources": "{source}",
-  });
-  const samples = metrics.flatMap(({ descriptor, dataPoints }) =>
-    dataPoints.map(({ attributes, value }) => ({
-      metric: descriptor.name,
-      labels: attributes as Record<string, string>,
-      value: value as number,
-    })),
-  );
-  const named: Record<string, string> = {
-    oriel_window_calls_per_second: "oriel.window.calls.rate",
-    oriel_window_response_time_mean_seconds: "oriel.window.response_time.mean",
-    oriel_window_response_time_min_seconds: "oriel.window.response_time.min",
-    oriel_window_response_time_max_seconds: "oriel.window.response_time.max",
-    oriel_window_response_time_percentile_seconds: "oriel.window.response_time.percentile",
-  };
-  for (const [metric, labels, value] of EXPECTED) {
-    const found = samples.filter(
-      (each) => each.metric === named[metric] && matches(each.labels, { ...labels, ...LABELS }),
-    );
-    expect(found).toHaveLength(1);
-    expect(found[0]!.value).toBeCloseTo(value, 9);
-  }
-  expect(samples).toHaveLength(18);
-  expect(reads).toBe(1);
-  end();
-  await reader.forceFlush();
-  expect(reads).toBe(1);
-  await provider.shutdown();
-});
-
 test.each<[string, object]>([
   ["prefix", { prefix: "1x" }],
   ["prefix", { prefix: "a-b" }],
@@ -213,5 +153,7 @@ test.each<[string, object]>([
 ])("%s of %j is refused", async (argument, options) => {
   const refusal = { code: "ARGUMENT", message: expect.stringContaining(argument) };
   await expect(prometheusText([], options as object)).rejects.toMatchObject(refusal);
+  await expect(prometheusAnswer([], "", options as object)).rejects.toMatchObject(refusal);
   expect(() => registerPrometheus(new Registry(), [], options as object)).toThrow(expect.objectContaining(refusal));
+  expect(() => otelMetrics([], options as object)).toThrow(expect.objectContaining(refusal));
 });

@@ -1,10 +1,3 @@
-import {
-  AggregationTemporality,
-  DataPointType,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics";
 import { AggregatorRegistry, Registry } from "prom-client";
 import { expect, test } from "vitest";
 import {
@@ -18,7 +11,6 @@ import {
   limiterSource,
   type MetricsSource,
   memoryStore,
-  observeOtel,
   prometheusText,
   queueSource,
   registerPrometheus,
@@ -183,28 +175,6 @@ test("a failed source affects neither the others nor the registry; if all fail, 
     oriel_exporter_failed_sources: 1,
   });
   await expect(prometheusText(broken)).rejects.toThrow("away");
-});
-
-test("OpenTelemetry: counters are observed as counters, gauges as gauges", async () => {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
-  const provider = new MeterProvider({ readers: [reader] });
-  const fleet = new FleetMetrics(memoryStore(), "shop", { flush: "1h" });
-  observeOtel(provider.getMeter("shop"), fleetSource(fleet, { scope: "both" }));
-  fleet.metric("pay").recordSuccess(250);
-  await reader.forceFlush();
-  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((each) => each.metrics));
-  const kinds = Object.fromEntries(metrics.map((each) => [each.descriptor.name, each.dataPointType]));
-  expect(kinds).toMatchObject({
-    "oriel.calls": DataPointType.SUM,
-    "oriel.response_time.sum": DataPointType.SUM,
-    "oriel.fleet.calls.rate": DataPointType.GAUGE,
-  });
-  const calls = metrics.find(({ descriptor }) => descriptor.name === "oriel.calls")!;
-  expect(calls).toMatchObject({ isMonotonic: true });
-  expect(calls.dataPoints.find(({ attributes }) => attributes.outcome === "success")!.value).toBe(1);
-  await provider.shutdown();
-  await fleet.close();
 });
 
 test.each([undefined, null, 5, {}, { metrics: [] }])("%j is no source", async (source) => {

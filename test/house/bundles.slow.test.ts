@@ -87,11 +87,14 @@ describe("the content of a bundle", () => {
     },
   );
 
-  it.each(["js", "slim", "http", "sql"])("of oriel/%s: no client, no built-in, no kernel's bytes", async (entry) => {
-    const all = await bundle(`export * from "oriel/${entry}"`, CONDITIONS.browser);
-    expect(externals(all)).toEqual([]);
-    expect(all.text.includes("AGFzbQ")).toBe(false);
-  });
+  it.each(["js", "slim", "http", "sql", "telemetry"])(
+    "of oriel/%s: no client, no built-in, no kernel's bytes",
+    async (entry) => {
+      const all = await bundle(`export * from "oriel/${entry}"`, CONDITIONS.browser);
+      expect(externals(all)).toEqual([]);
+      expect(all.text.includes("AGFzbQ")).toBe(false);
+    },
+  );
 
   it("no bundle for the edge contains redis-semaphore; oriel/semaphore imports it", async () => {
     for (const runtime of Object.keys(CONDITIONS) as Runtime[])

@@ -7,6 +7,7 @@ import * as kernelEntry from "../../src/entries/kernel.ts";
 import * as slim from "../../src/entries/slim.ts";
 import * as sql from "../../src/entries/sql.ts";
 import * as semaphore from "../../src/entries/structures/semaphore.ts";
+import * as telemetry from "../../src/entries/telemetry.ts";
 import { EDGES } from "./misuse/edges.ts";
 import { KERNELS } from "./misuse/kernels.ts";
 import { METRICS } from "./misuse/metrics.ts";
@@ -15,7 +16,7 @@ import { isClass, type KnownOptions, knownOptions, type Subject, walk } from "./
 import { sourceFiles } from "./sources.ts";
 
 const SUBJECTS: Record<string, Subject> = { ...KERNELS, ...METRICS, ...STRUCTURES, ...EDGES };
-const ENTRIES = { oriel, dashboard, http, js, kernelEntry, slim, sql, semaphore };
+const ENTRIES = { oriel, dashboard, http, js, kernelEntry, slim, sql, semaphore, telemetry };
 
 /** An argument that is checked as an option, as `{ visibility }`, has no names to check. */
 const CHECKS_NAMES = /(?<!function )\b(checkKnown|settingsOf)\((?!\w+, \{ \w+ \})/;

@@ -56,7 +56,19 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 afterEach(() => void vi.unstubAllGlobals());
 
-const ENTRIES = ["index", "series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "http", "kernel"];
+const ENTRIES = [
+  "index",
+  "series",
+  "limiter",
+  "lock",
+  "counters",
+  "queue",
+  "breaker",
+  "metrics",
+  "http",
+  "telemetry",
+  "kernel",
+];
 
 test.each([[], OPTIONAL, ...OPTIONAL.map((name) => OPTIONAL.filter((each) => each !== name))])(
   "every entry loads beside the globals %j",

@@ -1,4 +1,4 @@
-// Windows of metrics, flow rules, and exporters for Prometheus and OpenTelemetry.
+// Windows of metrics, flow rules, and exporters for Prometheus.
 
 export type { Column } from "../../engine/kernel/contract.ts";
 export type { NanPolicy } from "../../engine/kernel/nan.ts";
@@ -29,9 +29,14 @@ export type { MetricView } from "../../metrics/window/metric-view.ts";
 export { MetricWindow, type MetricWindowOptions } from "../../metrics/window/metric-window.ts";
 export { StatisticNode, type StatisticNodeOptions } from "../../metrics/window/statistic-node.ts";
 export type { MetricsSources } from "../../operate/exporters/collect.ts";
-export type { MetricInfo, MetricsSource, Sample } from "../../operate/exporters/metric.ts";
+export type {
+  HistogramCounts,
+  MetricInfo,
+  MetricsSource,
+  PowerCounts,
+  Sample,
+} from "../../operate/exporters/metric.ts";
 export type { ExporterOptions } from "../../operate/exporters/options.ts";
-export { type OtelMeter, observeOtel } from "../../operate/exporters/otel.ts";
 export { type PrometheusRegistry, prometheusText, registerPrometheus } from "../../operate/exporters/prometheus.ts";
 export { type RegisterAllOptions, registerAll } from "../../operate/exporters/register-all.ts";
 export { type BreakerLike, breakerSource } from "../../operate/exporters/sources/breaker-source.ts";

@@ -1,4 +1,5 @@
 import { argumentError } from "../../base/errors.ts";
+import { merged } from "./histogram.ts";
 import { type MetricInfo, type MetricsSource, type Sample, sampleKey } from "./metric.ts";
 
 /** One source or several. Metrics with the same name in several sources are merged. */
@@ -33,16 +34,29 @@ export function aggregatorOf({ aggregator, isShared }: MetricInfo): "sum" | "max
   return aggregator ?? (isShared ? "max" : "sum");
 }
 
-/**
- * Collects the samples of each name. A source that rejects does not stop the others. If all reject, rejects with the
- * first reason. Samples with the same labels are combined, so each is there once.
- */
+/** Same as `collectEach`. If all sources reject, rejects with the first reason. */
 export async function collectFrom(sources: readonly MetricsSource[]): Promise<Map<string, Sample[]>> {
+  const parts = partsOf(sources);
+  const { all, errors } = await collectEach(parts);
+  if (errors.length > 0 && errors.length === parts.length) throw errors[0];
+  return all;
+}
+
+export function partsOf(sources: readonly MetricsSource[]): MetricsSource[] {
+  return [...new Set(sources.flatMap((source) => source.parts?.() ?? [source]))];
+}
+
+/**
+ * Collects the samples of each name. A source that rejects does not stop the others. Samples with the same labels are
+ * combined, so each is there once.
+ */
+export async function collectEach(
+  parts: readonly MetricsSource[],
+): Promise<{ all: Map<string, Sample[]>; errors: unknown[] }> {
   const byName = new Map<string, Map<string, Sample>>();
   const errors: unknown[] = [];
-  const parts = new Set(sources.flatMap((source) => source.parts?.() ?? [source]));
   await Promise.all(
-    [...parts].map(async (source) => {
+    parts.map(async (source) => {
       try {
         const samples = await source.collect();
         for (const [i, info] of source.metrics.entries()) {
@@ -55,22 +69,26 @@ export async function collectFrom(sources: readonly MetricsSource[]): Promise<Ma
       }
     }),
   );
-  if (errors.length > 0 && errors.length === parts.size) throw errors[0];
   const all = new Map([...byName].map(([name, samples]) => [name, [...samples.values()]]));
-  return all.set(FAILED.prometheus, [{ value: errors.length, labels: {} }]);
+  all.set(FAILED.prometheus, [{ value: errors.length, labels: {} }]);
+  return { all, errors };
 }
 
 function combine(known: Map<string, Sample>, sample: Sample, aggregator: "sum" | "max"): void {
   const key = sampleKey(sample);
   const other = known.get(key);
-  if (!other) known.set(key, { ...sample });
-  else if (aggregator === "sum") other.value += sample.value;
+  if (!other) {
+    known.set(key, { ...sample });
+    return;
+  }
+  if (other.histogram && sample.histogram) other.histogram = merged(other.histogram, sample.histogram);
+  if (aggregator === "sum") other.value += sample.value;
   else other.value = Math.max(other.value, sample.value);
 }
 
-/** One source made of several. `partsOf` is called at each collection. */
-export function together(metrics: readonly MetricInfo[], partsOf: () => readonly MetricsSource[]): MetricsSource {
-  const parts = () => partsOf().flatMap((each) => each.parts?.() ?? [each]);
+/** One source made of several. `made` is called at each collection. */
+export function together(metrics: readonly MetricInfo[], made: () => readonly MetricsSource[]): MetricsSource {
+  const parts = () => partsOf(made());
   return {
     metrics,
     parts,

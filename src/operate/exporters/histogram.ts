@@ -1,5 +1,6 @@
 import { argumentError } from "../../base/errors.ts";
-import type { Sample } from "./metric.ts";
+import type { HistogramCounts, Sample } from "./metric.ts";
+import { Powers } from "./powers.ts";
 
 /** 1, 2 and 5 of each power of ten. */
 function steps(from: number, to: number): number[] {
@@ -29,59 +30,70 @@ export function checkBuckets(buckets: unknown): readonly number[] {
   return [...(buckets as number[])];
 }
 
-/** Counts of values by upper boundary. Values that are not finite are counted, and are not in the sum. */
-export class Histogram {
-  readonly #boundaries: readonly number[];
-  readonly #counts: Float64Array;
-  #sum = 0;
+/** Counts of values. Those that are not finite are counted, and are not in the sum. */
+export class Histogram implements HistogramCounts {
+  readonly boundaries: readonly number[];
+  readonly isAsked: boolean;
+  readonly counts: Float64Array;
+  readonly powers = new Powers();
+  sum = 0;
 
-  constructor(boundaries: readonly number[]) {
-    this.#boundaries = boundaries;
-    this.#counts = new Float64Array(boundaries.length + 1);
+  constructor({ boundaries, isAsked }: Pick<HistogramCounts, "boundaries" | "isAsked">) {
+    this.boundaries = boundaries;
+    this.isAsked = isAsked;
+    this.counts = new Float64Array(boundaries.length + 1);
   }
 
   add(value: number): void {
-    let [from, to] = [0, this.#boundaries.length];
+    this.counts[this.#bucketOf(value)]!++;
+    this.powers.add(value);
+    if (Number.isFinite(value)) this.sum += value;
+  }
+
+  /** Exact if each boundary here is one of the other. */
+  merge({ boundaries, counts, powers, sum }: HistogramCounts): void {
+    for (let i = 0; i < counts.length; i++) this.counts[this.#bucketOf(boundaries[i] ?? Number.NaN)]! += counts[i]!;
+    this.powers.merge(powers);
+    this.sum += sum;
+  }
+
+  #bucketOf(value: number): number {
+    let [from, to] = [0, this.boundaries.length];
     while (from < to) {
       const middle = (from + to) >> 1;
       // NaN is below no boundary.
-      if (value <= this.#boundaries[middle]!) to = middle;
+      if (value <= this.boundaries[middle]!) to = middle;
       else from = middle + 1;
     }
-    this.#counts[from]!++;
-    if (Number.isFinite(value)) this.#sum += value;
+    return from;
   }
+}
 
-  merge(other: Histogram): void {
-    for (const [i, count] of other.#counts.entries()) this.#counts[i]! += count;
-    this.#sum += other.#sum;
-  }
-
-  samples(labels: Record<string, string>): Sample[] {
-    let count = 0;
-    const buckets = [...this.#counts].map((each, i): Sample => {
-      count += each;
-      return { part: "bucket", labels: { ...labels, le: `${this.#boundaries[i] ?? "+Inf"}` }, value: count };
-    });
-    return [...buckets, { part: "sum", labels, value: this.#sum }, { part: "count", labels, value: count }];
-  }
+/** The values of both, by the boundaries that both have. */
+export function merged(one: HistogramCounts, other: HistogramCounts): Histogram {
+  const boundaries = one.boundaries.filter((each) => other.boundaries.includes(each));
+  const both = new Histogram({ boundaries, isAsked: one.isAsked || other.isAsked });
+  both.merge(one);
+  both.merge(other);
+  return both;
 }
 
 /** Histograms by one label. */
 export class Histograms {
   readonly #label: (name: string) => Record<string, string>;
-  readonly #boundaries: readonly number[];
+  readonly #about: Pick<HistogramCounts, "boundaries" | "isAsked">;
   readonly #byName = new Map<string, Histogram>();
 
   constructor(boundaries: readonly number[], label: (name: string) => Record<string, string> = (name) => ({ name })) {
-    this.#boundaries = boundaries;
+    // Those of oriel are these arrays themselves.
+    this.#about = { boundaries, isAsked: boundaries !== SECONDS && boundaries !== ANY_UNIT };
     this.#label = label;
   }
 
   of(name: string): Histogram {
     let histogram = this.#byName.get(name);
     if (!histogram) {
-      histogram = new Histogram(this.#boundaries);
+      histogram = new Histogram(this.#about);
       this.#byName.set(name, histogram);
     }
     return histogram;
@@ -96,6 +108,10 @@ export class Histograms {
   }
 
   samples(): Sample[] {
-    return [...this.#byName].flatMap(([name, histogram]) => histogram.samples(this.#label(name)));
+    return [...this.#byName].map(([name, histogram]) => ({
+      value: histogram.counts.reduce((sum, count) => sum + count),
+      labels: this.#label(name),
+      histogram,
+    }));
   }
 }

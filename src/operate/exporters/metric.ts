@@ -3,7 +3,6 @@ export interface MetricInfo {
   /** Name after the prefix. Counters end in `_total`. */
   prometheus: string;
   otel: string;
-  /** A histogram has fixed boundaries. In Prometheus it is a classic one. */
   type: "counter" | "gauge" | "histogram";
   /** UCUM unit, as OpenTelemetry requires. */
   unit: string;
@@ -19,10 +18,35 @@ export interface MetricInfo {
 
 /** One number, with the labels that distinguish it from the others of its metric. */
 export interface Sample {
+  /** Of a histogram, the number of its values. */
   value: number;
   labels: Record<string, string>;
-  /** The part of a histogram. A bucket has the label `le`, and counts all values up to it. */
-  part?: "bucket" | "sum" | "count" | undefined;
+  histogram?: HistogramCounts | undefined;
+}
+
+/** The values that a histogram has counted so far, in two ways. */
+export interface HistogramCounts {
+  /** Upper boundaries, rising. */
+  readonly boundaries: readonly number[];
+  /** Whether a program has asked for these boundaries. */
+  readonly isAsked: boolean;
+  /** The values up to each boundary and above the one before it. The last count is of those above all, and of NaN. */
+  readonly counts: ArrayLike<number>;
+  /** The sum of the finite values. */
+  readonly sum: number;
+  readonly powers: PowerCounts;
+}
+
+/**
+ * Counts by size, as native histograms of Prometheus have them. The value of an index is at most 2 ** (index / 2 ** schema),
+ * and above that of the index before.
+ */
+export interface PowerCounts {
+  readonly schema: number;
+  /** Values too small for an index. */
+  readonly zeros: number;
+  readonly positive: ReadonlyMap<number, number>;
+  readonly negative: ReadonlyMap<number, number>;
 }
 
 /** A source of metrics, created by `registerAll`, `fleetSource`, `windowSource`, `limiterSource` and so on. */
@@ -62,8 +86,8 @@ export function spanLabel(ms: number): string {
 }
 
 /** Identifies a sample within its metric. */
-export function sampleKey({ part, labels }: Sample): string {
-  return JSON.stringify([part, ...Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))]);
+export function sampleKey({ labels }: Sample): string {
+  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 export function counter(prometheus: string, otel: string, unit: string, help: string): MetricInfo {

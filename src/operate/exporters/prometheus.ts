@@ -29,8 +29,9 @@ export async function prometheusText(source: MetricsSources, options: ExporterOp
     if (samples.length === 0) continue;
     const name = `${prefix}_${prometheus}`;
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-    for (const { value, labels: own, part } of samples)
-      lines.push(`${partName(name, part)}${labelText({ ...labels, ...own })} ${valueText(value)}`);
+    for (const sample of samples)
+      for (const { part, labels: own, value } of numbersOf(sample))
+        lines.push(`${name}${part}${labelText({ ...labels, ...own })} ${valueText(value)}`);
   }
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
@@ -61,14 +62,15 @@ export function registerPrometheus(
       const { prometheus, help, type } = info;
       const name = `${prefix}_${prometheus}`;
       const about = { name, help, type, aggregator: aggregatorOf(info) };
-      const valuesOf = ({ value, labels: own, part }: Sample) => ({
-        value,
-        labels: { ...labels, ...own },
-        ...(part && { metricName: partName(name, part) }),
-      });
+      const valuesOf = (sample: Sample) =>
+        numbersOf(sample).map(({ part, labels: own, value }) => ({
+          value,
+          labels: { ...labels, ...own },
+          ...(part && { metricName: `${name}${part}` }),
+        }));
       const get = async () => {
         const all = await readOnce();
-        return { ...about, values: (all.get(prometheus) ?? []).map(valuesOf) };
+        return { ...about, values: (all.get(prometheus) ?? []).flatMap(valuesOf) };
       };
       registry.registerMetric({ ...about, get, reset() {} });
       return name;
@@ -79,9 +81,22 @@ export function registerPrometheus(
   });
 }
 
-/** The parts of a histogram are metrics with names of their own. */
-function partName(name: string, part: Sample["part"]): string {
-  return part ? `${name}_${part}` : name;
+interface Part {
+  /** The end of its name. */
+  part: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** The parts of a histogram are metrics with names of their own. A bucket counts all values up to its boundary. */
+function numbersOf({ value, labels, histogram }: Sample): Part[] {
+  if (!histogram) return [{ part: "", labels, value }];
+  let count = 0;
+  const buckets = Array.from(histogram.counts, (each, i): Part => {
+    count += each;
+    return { part: "_bucket", labels: { ...labels, le: `${histogram.boundaries[i] ?? "+Inf"}` }, value: count };
+  });
+  return [...buckets, { part: "_sum", labels, value: histogram.sum }, { part: "_count", labels, value: count }];
 }
 
 /** Go, in which Prometheus is written, has its own words for numbers that are not finite. */

@@ -27,7 +27,10 @@ function programs() {
 }
 
 /** Starts a Prometheus that scrapes these addresses each second, and waits until it answers. The caller stops it. */
-export async function startPrometheus(targets: readonly string[]): Promise<PrometheusServer> {
+export async function startPrometheus(
+  targets: readonly string[],
+  flags: readonly string[] = [],
+): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), "oriel-prometheus-"));
   const config = join(folder, "prometheus.yml");
   const scrape = { job_name: "oriel", static_configs: [{ targets }] };
@@ -41,6 +44,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
       `--storage.tsdb.path=${join(folder, "data")}`,
       `--web.listen-address=127.0.0.1:${port}`,
       "--log.level=error",
+      ...flags,
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );

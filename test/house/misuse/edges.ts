@@ -2,6 +2,7 @@ import { dashboard } from "../../../src/entries/api/dashboard.ts";
 import * as http from "../../../src/entries/http.ts";
 import * as oriel from "../../../src/entries/index.ts";
 import * as sql from "../../../src/entries/sql.ts";
+import * as telemetry from "../../../src/entries/telemetry.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import type { Right, Subject } from "./walk.ts";
 
@@ -41,11 +42,8 @@ const SINK: Record<string, Right> = {
   read: () => [shape(), { bucket: "minute", fromMs: 0, toMs: 60_000 }, limits()],
 };
 const source = () => oriel.windowSource({});
-class Meter {
-  createObservableGauge() {}
-  createObservableCounter() {}
-  addBatchObservableCallback() {}
-  removeBatchObservableCallback() {}
+class Tracer {
+  startActiveSpan() {}
 }
 class Registry {
   registerMetric() {}
@@ -189,5 +187,7 @@ export const EDGES: Record<string, Subject> = {
   },
   prometheusText: { called: oriel.prometheusText, right: () => [source(), exported()] },
   registerPrometheus: { called: oriel.registerPrometheus, right: () => [new Registry(), source(), exported()] },
-  observeOtel: { called: oriel.observeOtel, right: () => [new Meter(), source(), exported()] },
+  prometheusAnswer: { called: telemetry.prometheusAnswer, right: () => [source(), "text/plain", exported()] },
+  otelMetrics: { called: telemetry.otelMetrics, right: () => [source(), exported()] },
+  otelSpans: { called: telemetry.otelSpans, right: () => [new Tracer()] },
 };
