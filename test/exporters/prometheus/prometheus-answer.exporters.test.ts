@@ -66,6 +66,15 @@ test.each([50, 90, 99])("a quantile is within a bucket of the exact percentile %
   expect(Math.abs(Math.log2(estimate! / exact!))).toBeLessThanOrEqual(1 / 4);
 });
 
+test("a histogram without values has the quantile NaN, which is above nothing, as an alert requires", async () => {
+  const none = 'oriel_series_values{name="none"}';
+  series.push(new Series(store, "none"));
+  await until("it is scraped", async () => (await value(`histogram_count(${none})`))[0] === 0);
+  expect(await value(`histogram_quantile(0.5, ${none})`)).toEqual([Number.NaN]);
+  expect(await value(`histogram_quantile(0.5, ${none}) > -1`)).toEqual([]);
+  expect(await value('histogram_quantile(0.5, oriel_series_values{name="two"}) > -1')).toHaveLength(1);
+});
+
 test("each other number and label is that of the text", async () => {
   const text = await prometheusText(metrics, { labels: LABELS });
   const lines = [...text.matchAll(/^(oriel_\w+)\{(.*)\} (\S+)$/gm)].filter(([, name]) => !name!.includes("_values_"));
