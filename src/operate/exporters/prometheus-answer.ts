@@ -132,9 +132,8 @@ class Message {
   }
 
   double(field: number, value: number): this {
-    const view = new DataView(new ArrayBuffer(8));
-    view.setFloat64(0, value, true);
-    return this.varint(8 * field + 1).#append(new Uint8Array(view.buffer));
+    // All supported machines are little-endian, as this encoding is.
+    return this.varint(8 * field + 1).#append(new Uint8Array(Float64Array.of(value).buffer));
   }
 
   text(field: number, value: string): this {
