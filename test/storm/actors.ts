@@ -118,21 +118,28 @@ export function limiterActor({ stores, random, modes }: Part): Actor {
 export function lockActor({ stores, random, modes, clock }: Part): Actor {
   const books = new Books("lock");
   const locks = stores.map((store) => new Lock(store, "l", modes));
+  const fences = new Set<number>();
   let drawn = 0;
   let last = 0;
   let holder: { leftMs: number } | undefined;
-  const hold = (lock: Lock) =>
-    lock.withLock(
+  const hold = (lock: Lock) => {
+    const lastBefore = last;
+    return lock.withLock(
       async (held) => {
-        // A server whose clock was set forward ends leases that their holders still trust.
+        // A server whose clock was set forward ends leases that their holders still trust. Then two may get their holds at
+        // once, in any order. Calls that begin later get higher fences all the same.
         if (!clock.isStepped && holder && holder.leftMs > 0 && held.leftMs > 0) books.wrong("two hold it at once");
-        if (held.fence <= last) books.wrong(`fence ${held.fence} after ${last}`);
-        [holder, last] = [held, held.fence];
+        const lower = clock.isStepped ? lastBefore : last;
+        if (held.fence <= lower) books.wrong(`fence ${held.fence} after ${lower}`);
+        if (fences.has(held.fence)) books.wrong(`fence ${held.fence} twice`);
+        fences.add(held.fence);
+        [holder, last] = [held, Math.max(last, held.fence)];
         await pause(random.int(0, 10));
         if (holder === held) holder = undefined;
       },
       { wait: 200, lease: 500 },
     );
+  };
   return {
     violations: books.violations,
     // All at once, so that some find it held, and several of one process wait.
