@@ -21,10 +21,6 @@ export function sharedByEqualCopies<T extends object>(name: string, make: () => 
   return sharedByCopies(`${name} ${version}`, make);
 }
 
-/** Why a structure cannot use a store in memory. */
-export const NO_LOCAL_FORM =
-  "the store in memory is of another copy of oriel in this process, which has another version: load one version only";
-
 /** The kind of each structure of any copy. */
 const kinds = sharedByCopies("kinds", () => new WeakMap<object, string>());
 

@@ -1,9 +1,13 @@
 import { atSite } from "../base/site.ts";
-import { provideLocalForm } from "../limits/limiter/steps/decide.ts";
-import { decideLocally } from "../limits/limiter/steps/decide-locally.ts";
+import { decisionForms } from "../limits/limiter/steps/decide-locally.ts";
+import { bringLocalForms } from "../store/memory/local-forms.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
-import { provideLocalForm as provideAnnounce } from "../store/registry/steps/announce.ts";
 import { announceLocally } from "../store/registry/steps/announce-locally.ts";
+
+/** @internal Called by what runs steps in this process. */
+export function bringAllForms(): void {
+  bringLocalForms({ ...decisionForms, "registry/announce": announceLocally });
+}
 
 /**
  * A store within this process. Every step runs at once, in the order of the calls, on the injected clock. It never
@@ -12,8 +16,7 @@ import { announceLocally } from "../store/registry/steps/announce-locally.ts";
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return atSite("memoryStore", () => {
-    provideLocalForm(decideLocally);
-    provideAnnounce(announceLocally);
+    bringAllForms();
     return storeInMemory(options);
   });
 }

@@ -55,7 +55,9 @@ export interface Step<Input, Output> {
   readonly maxBytes?: number;
   /** True if the data exists only in Redis and never expires. A server without an append-only file causes a warning. */
   readonly mustLast?: true;
-  local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
+  local?(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
+  /** Instead of a `local` that is large: the version of oriel whose stores in memory bring it. */
+  readonly localFrom?: string;
 }
 
 /** A step whose input is several arguments of any length. */

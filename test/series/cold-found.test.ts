@@ -157,7 +157,7 @@ test("a store that finds no closed chunks is asked for them by name", async () =
     const blind = {
       ...operation,
       local: (keys: never, ...rest: [string, never, number]) =>
-        operation.local({ ...(keys as object), find: () => undefined } as never, ...rest),
+        operation.local!({ ...(keys as object), find: () => undefined } as never, ...rest),
     };
     return plain.run((isBlind ? blind : operation) as typeof operation, key, input, options);
   };

@@ -1,4 +1,5 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
+import { localFormOf } from "../../src/store/memory/local-forms.ts";
 import type { Handle } from "./handle.ts";
 import { DELETE_MUTATIONS } from "./mutations/delete-mutations.ts";
 import { LAST_FRAME_MUTATIONS } from "./mutations/last-frame-mutations.ts";
@@ -176,6 +177,6 @@ export function mutated<I, O>(
   handle: Handle,
 ): Operation<I, O> {
   if (mutation?.operation?.name !== ruleOf(operation.name)) return operation;
-  const real = operation.local.bind(operation) as unknown as Local;
+  const real = localFormOf(operation) as unknown as Local;
   return { ...operation, local: mutation.operation.local(real, handle) as unknown as Operation<I, O>["local"] };
 }

@@ -287,9 +287,9 @@ describe("shared answers", () => {
   it.each(FAULTS)("finds the planted fault: %s", async (_name, step, change) => {
     const alter: Alter = (operation) => {
       if (!operation.name.startsWith(step)) return operation;
-      const local: typeof operation.local = (keys, key, input, nowMs) => {
+      const local: NonNullable<typeof operation.local> = (keys, key, input, nowMs) => {
         const [changed, atMs, its = key] = change(input as Publication & Ask, nowMs);
-        return operation.local(keys, its, changed as typeof input, atMs);
+        return operation.local!(keys, its, changed as typeof input, atMs);
       };
       return { ...operation, local };
     };

@@ -1,12 +1,12 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { atSite } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
+import { bringLocalForms } from "../../store/memory/local-forms.ts";
 import { storeInMemory } from "../../store/memory/memory.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
-import { provideLocalForm } from "./steps/decide.ts";
-import { decideLocally } from "./steps/decide-locally.ts";
+import { decisionForms } from "./steps/decide-locally.ts";
 import { localPermit } from "./token.ts";
 
 const MAX_BYTES = 64 * 2 ** 20;
@@ -40,7 +40,7 @@ export function localDecisions(options: LocalDecisionsOptions = {}): LocalDecisi
     const { share = 1 } = options;
     if (typeof share !== "number" || !(share > 0 && share <= 1))
       throw argumentError("share", share, "a number above 0, at most 1");
-    provideLocalForm(decideLocally);
+    bringLocalForms(decisionForms);
     return Object.freeze({
       share,
       storeFor,

@@ -8,6 +8,7 @@ import { storeListeners } from "../health/store-events.ts";
 import { keyOf, PREFIX } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";
+import { localFormOf } from "./local-forms.ts";
 
 /** Options of `memoryStore`: clocks, bound on memory, and prefix. */
 export interface MemoryStoreOptions {
@@ -106,7 +107,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       const nowMs = Math.floor(clock());
       const declared = operation.keysOf?.(key, input) ?? [key];
       try {
-        const output = entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
+        const output = entries.step(declared, nowMs, (keyspace) => localFormOf(operation)(keyspace, key, input, nowMs));
         withoutStore.succeeded(0);
         runOptions?.ranOnce?.();
         if (runOptions?.ranIn) turnOf(runOptions);

@@ -151,7 +151,7 @@ export class Stage {
       ...operation,
       local: (...call) => {
         if (this.world.nowMs < this.fullUntilMs) throw new OrielError("OVERLOADED", "no memory", { transient: true });
-        return local(...call);
+        return local!(...call);
       },
     };
   }

@@ -1,8 +1,6 @@
 import { concurrency, gcra, Limiter, Lock, ReadWriteLock } from "../../../src/entries/index.ts";
 import { MultiSemaphore, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { State } from "../../../src/holds/steps/state.ts";
-import { provideLocalForm } from "../../../src/limits/limiter/steps/decide.ts";
-import { decideLocally } from "../../../src/limits/limiter/steps/decide-locally.ts";
 import type { Operation } from "../../../src/store/contract.ts";
 import { Network } from "../world/network.ts";
 import { SimProcess } from "../world/process.ts";
@@ -171,7 +169,6 @@ export class Stage implements Observed {
     this.plan = plan;
     this.mutation = mutation;
     this.random = new Random(plan.seed ^ 0x401d5);
-    provideLocalForm(decideLocally);
     this.world = new World(START_MS, tracing);
     this.endMs = START_MS + plan.durationMs;
     this.server = new SimServer(this.world);

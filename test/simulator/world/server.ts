@@ -1,4 +1,6 @@
+import { bringAllForms } from "../../../src/entries/memory-store.ts";
 import type { Keyspace, Operation } from "../../../src/store/contract.ts";
+import { localFormOf } from "../../../src/store/memory/local-forms.ts";
 import { copyOf } from "./copy.ts";
 import type { World } from "./world.ts";
 
@@ -52,6 +54,7 @@ export class SimServer {
 
   /** `mayStay`: keys may be kept without an expiry. */
   constructor(world: World, mayStay = false) {
+    bringAllForms();
     this.#world = world;
     this.#mayStay = mayStay;
   }
@@ -122,7 +125,7 @@ export class SimServer {
     const written = () => undo.map((one) => one.key);
     let output: Output;
     try {
-      output = copyOf(operation.local(keys, key, input, nowMs));
+      output = copyOf(localFormOf(operation)(keys, key, input, nowMs));
     } catch (error) {
       if (undo.length > 0) this.#world.violation(`${operation.name} wrote ${written()} and then threw ${error}`);
       this.#watch({ ...watched, error, written: [] });

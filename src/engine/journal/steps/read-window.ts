@@ -68,7 +68,7 @@ export function withClosedChunks<Inner, Input, L extends Lookback = Lookback>(
     },
     local(keys, key, input, nowMs) {
       const [inner, lookback] = partsOf(input);
-      const answer = step.local(keys, key, inner, nowMs);
+      const answer = step.local!(keys, key, inner, nowMs);
       const isJournal = answer.status === STATUS.done && answer.header !== undefined;
       const part = (chunk: ChunkBytes, ...times: [number, number, number]) => partOf(chunk, lookback, ...times);
       return {

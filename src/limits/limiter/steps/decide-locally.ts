@@ -30,6 +30,9 @@ export function decideLocally(keys: Keyspace, key: string, request: DecideReques
   return reply;
 }
 
+/** By the names of the steps. */
+export const decisionForms = { "limiter/decide": decideLocally, "limiter/without-growth": decideLocally };
+
 function decideNow(
   keys: Keyspace,
   names: readonly string[],

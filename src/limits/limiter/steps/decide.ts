@@ -1,8 +1,8 @@
-import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../../base/copies.ts";
-import { argumentError, OrielError } from "../../../base/errors.ts";
+import { argumentError } from "../../../base/errors.ts";
 import * as layout from "../../../generated/layouts/limiter.ts";
 import { decideScript, withoutGrowthScript } from "../../../generated/scripts/limiter.ts";
-import type { PackedStep, Packing, Step, Store } from "../../../store/contract.ts";
+import { version } from "../../../generated/version.ts";
+import type { PackedStep, Packing, Store } from "../../../store/contract.ts";
 import { packed } from "../../../store/delivery/packed.ts";
 import type { Policy } from "../policies.ts";
 import type { Rule } from "./rule.ts";
@@ -27,7 +27,7 @@ export function decideFor(policies: number, keyCount: number, repeatable: boolea
       keysOf,
       repeatable,
       packing: packingOf(policies),
-      local: (keys, key, request, nowMs) => localForm.decide(keys, key, request, nowMs),
+      localFrom: version,
     };
     operations.set(name, operation);
   }
@@ -80,20 +80,6 @@ export interface DecideReply {
 
 export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
   return keySuffixes.map((suffix) => key + suffix);
-}
-
-type LocalForm = Step<DecideRequest, DecideReply>["local"];
-
-/** The form of the step in this process. Only a bundle with `memoryStore` or `localDecisions` has one. */
-const localForm = /* @__PURE__ */ sharedByEqualCopies<{ decide: LocalForm }>("decide", () => ({
-  decide() {
-    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
-  },
-}));
-
-/** `memoryStore` and `localDecisions` call it. */
-export function provideLocalForm(decide: LocalForm): void {
-  localForm.decide = decide;
 }
 
 const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" };

@@ -1,6 +1,5 @@
-import { NO_LOCAL_FORM, sharedByEqualCopies } from "../../../base/copies.ts";
-import { OrielError } from "../../../base/errors.ts";
 import { announceScript } from "../../../generated/scripts/registry.ts";
+import { version } from "../../../generated/version.ts";
 import type { Operation, Store } from "../../contract.ts";
 
 export interface AnnounceInput {
@@ -26,19 +25,6 @@ export interface AnnounceReply {
   others: (OtherSettings | undefined)[];
 }
 
-type LocalForm = typeof announce.local;
-
-/** The local form, 0.5 kB in a bundle. `memoryStore` brings it. */
-const localForm = sharedByEqualCopies<{ announce: LocalForm }>("announce", () => ({
-  announce() {
-    throw new OrielError("MISMATCH", NO_LOCAL_FORM);
-  },
-}));
-
-export function provideLocalForm(announce: LocalForm): void {
-  localForm.announce = announce;
-}
-
 /** Keys after the base: the structures, when each was announced, the processes, and when each was seen. */
 export const keysOf = (base: string): string[] =>
   ["structures", "structures:times", "processes", "processes:times"].map((part) => `${base}:${part}`);
@@ -51,6 +37,7 @@ export const announce: Operation<AnnounceInput, AnnounceReply> = {
   keyCount: 4,
   keysOf,
   repeatable: true,
+  localFrom: version,
   encode: ({ process, version, record, structures }) => [
     process,
     version,
@@ -66,7 +53,6 @@ export const announce: Operation<AnnounceInput, AnnounceReply> = {
     }
     return { nowMs: Number(now), others };
   },
-  local: (keys, base, input, nowMs) => localForm.announce(keys, base, input, nowMs),
 };
 
 /**
