@@ -22,7 +22,8 @@ export async function ls(pattern: string | undefined, typed: LsTyped, streams: S
   try {
     const { structures, nowMs } = await readRegistry(store);
     const matches = matcherOf(pattern);
-    const listed = structures.filter((each) => (!kind || each.kind === kind) && matches(each.name));
+    const found = structures.filter((each) => (!kind || each.kind === kind) && matches(each.name));
+    const listed = found.sort((a, b) => Number(!a.conflict) - Number(!b.conflict)); // conflicts first
     if (typed.json) await output.write(listed.map(jsonLine).join(""));
     else if (listed.length === 0)
       await output.write(structures.length > 0 ? NOTHING_MATCHES(structures.length) : EMPTY);

@@ -26,7 +26,8 @@ export const breakerKind: Kind = {
     const isBad = state !== "closed";
     const words = [...(isBad ? [`${age(waitMs)} left`] : []), ...(failures > 0 ? [`${failures} failed`] : [])];
     if (slow > 0) words.push(`${slow} slow`);
-    return { rate: (calls * 1000) / rule.spanMs, state: [state, ...words].join(", "), isBad };
+    const advice = isBad && { advice: "look at what it calls" };
+    return { rate: (calls * 1000) / rule.spanMs, state: [state, ...words].join(", "), isBad, ...advice };
   },
   parts: {
     async state(scope, structure) {

@@ -33,7 +33,8 @@ export const countersKind: Kind = {
     const states = [...(damaged > 0 ? [`${damaged} damaged`] : []), ...(diverged > 0 ? [`${diverged} diverged`] : [])];
     // Without a drain nobody knows since when the counts wait.
     const lag = lags.length > 0 ? Math.max(...lags) : isEmpty ? 0 : null;
-    return { lag, state: states.join(", "), isBad: states.length > 0 };
+    const isBad = states.length > 0;
+    return { lag, state: states.join(", "), isBad, ...(isBad && { advice: "see oriel counters doctor" }) };
   },
   parts: {
     async shards(scope, structure) {

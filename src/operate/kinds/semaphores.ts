@@ -7,9 +7,13 @@ const MAX_LISTED = 50;
 /** Semaphores of both kinds: the permits in use, and their holds. */
 export const semaphoreKind: Kind = {
   columns: [],
-  async numbers({ store }, { name }) {
+  async numbers({ store }, { name, settings: { limit } }) {
     const { count } = await permitsInUse(store, name);
-    return count === 0 ? {} : { state: `${count} in use` };
+    if (count === 0) return {};
+    const isFull = typeof limit === "number" && count >= limit;
+    return isFull
+      ? { state: `all ${count} in use`, isBad: true, advice: "look for holds that hang, or raise the limit" }
+      : { state: `${count} in use` };
   },
   parts: {
     async state(scope, { name, settings }) {

@@ -37,7 +37,7 @@ afterAll(async () => {
 test("an order by numbers finds the largest, although its row was not on the screen", async () => {
   const terminal = inTerminal(["top", "--span", "1h", "--every", "100ms", "--redis", server.url], 10, 100);
   await terminal.shows(/^> z /m);
-  terminal.keys("ss");
+  terminal.keys("sss");
   await terminal.shows(/by rate[\s\S]*^> s59 [\s\S]*^ {2}s58 [\s\S]*^ {2}s57 /m);
   terminal.keys("s");
   await terminal.shows(/by p99[\s\S]*^> s57 /m);
@@ -46,7 +46,7 @@ test("an order by numbers finds the largest, although its row was not on the scr
   terminal.keys("rss");
   await terminal.shows(/by lag[\s\S]*^> z /m);
   // Rows that leave the screen lose their numbers, and are read when they return.
-  terminal.keys("sr\u001b[F");
+  terminal.keys("ssr\u001b[F");
   await terminal.shows(/by kind reversed[\s\S]*^> z /m);
   terminal.keys("\u001b[H");
   await terminal.shows(/^> s59 +Series +0\.0167 /m);

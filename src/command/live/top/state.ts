@@ -1,7 +1,7 @@
 import { matcherOf } from "../find.ts";
 import type { Row } from "./rows.ts";
 
-const SORTS = ["kind", "name", "rate", "p99", "denied", "lag"] as const;
+const SORTS = ["problems", "kind", "name", "rate", "p99", "denied", "lag"] as const;
 
 /** The choices of the user of `oriel top`. */
 export interface TopState {
@@ -18,7 +18,7 @@ export interface TopState {
 }
 
 export const FIRST_STATE: TopState = {
-  sort: "kind",
+  sort: "problems",
   isReversed: false,
   filter: "",
   isTyping: false,
@@ -38,7 +38,7 @@ const NUMBERS = ["rate", "p99", "denied", "lag"] as const;
 
 /** Whether the order depends on numbers, so that all rows must be read. */
 export function isByNumber({ sort }: TopState): boolean {
-  return (NUMBERS as readonly string[]).includes(sort);
+  return sort === "problems" || (NUMBERS as readonly string[]).includes(sort);
 }
 
 /** The rows that the filter leaves, in their order. A row without a number is last. */
@@ -55,10 +55,17 @@ export function ordered(all: readonly Row[], state: TopState): Row[] {
       return (first === undefined ? 1 : 0) - (second === undefined ? 1 : 0) || byText(a, b);
     return (isReversed ? first - second : second - first) || byText(a, b);
   };
+  const byProblem = (a: Row, b: Row) => (isReversed ? -1 : 1) * (wellness(a) - wellness(b)) || byText(a, b);
   const found = all.filter(({ structure }) => matches(structure.name));
+  if (sort === "problems") return found.sort(byProblem);
   if (isByNumber(state)) return found.sort(byNumber);
   const sorted = found.sort(sort === "name" ? byName : byText);
   return isReversed ? sorted.reverse() : sorted;
+}
+
+/** 0 for a structure that an operator should look at, else 1. */
+function wellness({ structure, numbers }: Row): number {
+  return numbers?.isBad || numbers?.error !== undefined || structure.conflict ? 0 : 1;
 }
 
 /** The index of the selected row; 0 if it is gone. */

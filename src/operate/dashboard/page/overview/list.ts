@@ -5,18 +5,18 @@ const ORDER = new Intl.Collator("en", { numeric: true });
 export interface ListChoice {
   readonly search: string;
   readonly kind: string | null;
-  /** A column, or "name". */
+  /** A column, "name", or "problems": those first, each group by name. */
   readonly sort: string;
   readonly isRising: boolean;
 }
 
 export function choiceOf(query: URLSearchParams): ListChoice {
-  const sort = query.get("sort") ?? "name";
+  const sort = query.get("sort") ?? "problems";
   return {
     search: query.get("q") ?? "",
     kind: query.get("kind"),
-    sort: isColumn(sort) ? sort : "name",
-    isRising: (query.get("order") ?? (sort === "name" ? "up" : "down")) === "up",
+    sort: isColumn(sort) || sort === "name" ? sort : "problems",
+    isRising: (query.get("order") ?? (isColumn(sort) ? "down" : "up")) === "up",
   };
 }
 
@@ -38,7 +38,13 @@ export function listed(
   });
   if (!isColumn(sort)) {
     const byName = found.sort((a, b) => ORDER.compare(a.name, b.name) || ORDER.compare(a.kind, b.kind));
-    return isRising ? byName : byName.reverse();
+    if (!isRising) byName.reverse();
+    if (sort === "name") return byName;
+    const isWell = ({ id, conflict }: StructureEntry) => {
+      const { isBad, error } = numbers.get(id) ?? {};
+      return Number(!isBad && error === undefined && !conflict);
+    };
+    return byName.sort((a, b) => isWell(a) - isWell(b));
   }
   const numberOf = ({ id }: StructureEntry) => numbers.get(id)?.[sort] ?? null;
   return found.sort((one, other) => {

@@ -3,7 +3,7 @@ import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../.
 import { change, routeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { ask, type PageOverview } from "../server.ts";
-import { choiceOf, isColumn, listed } from "./list.ts";
+import { choiceOf, listed } from "./list.ts";
 import { fillRow, makeRow, type StructureRow } from "./row.ts";
 import { VirtualRows } from "./virtual-rows.ts";
 
@@ -117,7 +117,7 @@ export class OverviewPage {
       head.setAttribute("aria-sort", name !== choice.sort ? "none" : choice.isRising ? "ascending" : "descending");
     this.#draw();
     clearTimeout(this.#sorting);
-    if (isColumn(choice.sort)) void this.#sortByNumbers();
+    if (choice.sort !== "name") void this.#sortByNumbers();
   }
 
   close(): void {
@@ -207,7 +207,7 @@ export class OverviewPage {
   #onSort(name: string): void {
     const { sort, isRising } = choiceOf(routeNow().query);
     const isFirstRising = name === "name";
-    if (sort !== name) change({ sort: name === "name" ? null : name, order: null }, true);
+    if (sort !== name) change({ sort: name, order: null }, true);
     else change({ order: isRising === isFirstRising ? (isFirstRising ? "down" : "up") : null }, true);
   }
 }

@@ -42,9 +42,16 @@ export function fillRow(
   const span = routeNow().query.get("span");
   link.href = addressOf(entry, span);
   setText(kind, entry.kind);
-  const trouble = numbers?.error ?? (entry.conflict ? "settings differ between processes" : undefined);
+  const trouble = numbers?.error ?? (entry.conflict ? "settings differ: give all processes the same" : undefined);
   const state = numbers?.state || (entry.processes === 0 ? "idle" : "");
-  setText(note, trouble !== undefined ? `▲ ${trouble}` : numbers?.isBad ? `■ ${state}` : state);
+  setText(
+    note,
+    trouble !== undefined
+      ? `▲ ${trouble}`
+      : numbers?.isBad
+        ? `■ ${state}${numbers.advice ? `: ${numbers.advice}` : ""}`
+        : state,
+  );
   note.title = trouble ?? "";
   note.classList.toggle("warn", trouble !== undefined);
   note.classList.toggle("bad", trouble === undefined && numbers?.isBad === true);
