@@ -48,6 +48,8 @@ export type RowNumbers = { [name in Column]?: number | null } & {
   state?: string;
   /** Calls are rejected, or messages are dead. */
   isBad?: boolean;
+  /** Where to look, if it is bad. */
+  advice?: string;
   /** Why there are no numbers. */
   error?: string;
 };
