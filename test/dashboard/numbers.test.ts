@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LocalSeries, Series } from "../../src/entries/index.ts";
+import { LocalSeries, Semaphore, Series } from "../../src/entries/index.ts";
 import { dashboard } from "../../src/operate/dashboard/dashboard.ts";
 import type { Distribution, RowNumbers, SeriesView } from "../../src/operate/dashboard/protocol.ts";
 import { readRegistry } from "../../src/store/registry/read-registry.ts";
@@ -142,9 +142,20 @@ it("the rows of the stream and the ranking equal the answers of Series", async (
   const rank = await json<Record<string, RowNumbers>>(get(board, "api/rank?span=300000"));
   expect(
     Object.values(rank)
-      .map(({ rate }) => rate)
+      .flatMap(({ rate }) => rate ?? [])
       .sort(),
   ).toEqual([1, 3]);
+});
+
+it("the ranking has the problems of a kind without columns", async () => {
+  const { store, announced } = sceneOn(await emptied());
+  const semaphore = new Semaphore(store, "full", { limit: 1 });
+  await semaphore.tryAcquire({ lease: "10m" });
+  await announced(1);
+  const board = dashboard(store);
+  const { id } = await entryOf(board, "Semaphore", "full");
+  const rank = await json<Record<string, RowNumbers>>(get(board, "api/rank?span=300000"));
+  expect(rank[id]).toMatchObject({ state: "all 1 in use", isBad: true });
 });
 
 it("the dashboard's own structures do not enter the registry", async () => {

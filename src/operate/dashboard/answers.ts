@@ -69,7 +69,7 @@ export class Answers {
     return Object.fromEntries(await Promise.all(structures.map((each) => this.#row(each, spanMs, parts))));
   }
 
-  /** The numbers of all rows, for sorting by one of them; at most 10 s old. */
+  /** The numbers of all rows, for an order by one of them or by problems; at most 10 s old. */
   rank(spanMs: number): Promise<Record<string, RowNumbers>> {
     const nowMs = this.scope.store.monotonic();
     const known = this.#ranks.get(spanMs);
@@ -82,7 +82,7 @@ export class Answers {
   }
 
   async #allRows(spanMs: number): Promise<Record<string, RowNumbers>> {
-    const structures = (await this.scope.structures()).filter(({ kind }) => kindOf(kind).columns.length > 0);
+    const structures = (await this.scope.structures()).filter(({ kind }) => kindOf(kind).numbers);
     const rows: Record<string, RowNumbers> = {};
     for (let at = 0; at < structures.length; at += ROWS_AT_ONCE) {
       const some = structures.slice(at, at + ROWS_AT_ONCE);
