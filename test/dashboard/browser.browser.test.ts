@@ -98,7 +98,7 @@ inChromium((browser) => {
     const { page, troubles, requests } = await openPage(await browser());
     await page.goto(url);
     await page.waitForSelector(".space .row");
-    await holds(page, 'document.querySelector(".space .spark-line")?.getAttribute("d") !== ""');
+    await page.waitForSelector(".space .spark-line[d^=M]", { state: "attached" });
     const asked = () =>
       requests
         .filter((request) => request.includes("api/stream"))

@@ -16,8 +16,7 @@ export interface StructureEntry {
   /** Server time of its last announcement, ms since 1970. */
   seenMs: number;
   conflict?: { process: string; settings: Readonly<Record<string, unknown>> };
-  /** Names of the numbers that its row can have. */
-  columns: readonly Column[];
+  columns: Columns;
   /** Names of what an operator may do with it; empty if the dashboard allows no actions. */
   actions: readonly string[];
 }
@@ -36,9 +35,10 @@ export interface Overview {
   masksIds: boolean;
 }
 
-/** The columns that hold numbers, in the order shown. */
-export const COLUMNS = ["rate", "p50", "p90", "p99", "max", "denied", "lag"] as const;
-export type Column = (typeof COLUMNS)[number];
+/** A number of a row. */
+export type Column = "rate" | "p50" | "p90" | "p99" | "max" | "denied" | "lag";
+/** The trend and the numbers that rows of a kind have beside a name and a state. */
+export type Columns = readonly ("spark" | Column)[];
 
 /** The numbers of one row over the span that the page asked for. Absent: the kind cannot fill the column. */
 export type RowNumbers = { [name in Column]?: number | null } & {

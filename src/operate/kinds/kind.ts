@@ -1,4 +1,4 @@
-import type { Column, RowNumbers } from "../dashboard/protocol.ts";
+import type { Columns, RowNumbers } from "../dashboard/protocol.ts";
 import type { Identified, Open, Scope } from "./scope.ts";
 
 /**
@@ -12,7 +12,7 @@ export interface Kind {
    */
   readonly open?: Open<unknown>;
   /** The columns of the list that `numbers` fills. */
-  readonly columns: readonly Column[];
+  readonly columns: Columns;
   /**
    * The numbers of one row over the last `spanMs`, with as many sums for its trend as `parts` says, and whether the structure
    * is in a state that an operator should end. Absent if a kind has none.

@@ -16,7 +16,7 @@ const openLimiter: Open<Limiter> = (store, { name, settings }) =>
 /** Limiters: the policies come with the settings, the past from `recordHistory`. An operator may reset or block an id. */
 export const limiterKind: Kind = {
   open: openLimiter,
-  columns: ["rate", "denied"],
+  columns: ["spark", "rate", "denied"],
   async numbers(scope, structure, { spanMs, parts }) {
     return (await limiterRates(scope, structure, spanMs, parts)) ?? {};
   },

@@ -25,7 +25,7 @@ const openSeries: Open<Series> = (store, structure) => {
 /** Series: rate, exact percentiles, heat map, distribution. Each number is an answer of `Series`. */
 export const seriesKind: Kind = {
   open: openSeries,
-  columns: ["rate", "p50", "p90", "p99", "max"],
+  columns: ["spark", "rate", "p50", "p90", "p99", "max"],
   async numbers(scope, structure, { spanMs, parts: count }): Promise<RowNumbers> {
     const series = seriesOf(scope, structure);
     const span = Math.min(spanMs, retentionMsOf(structure));

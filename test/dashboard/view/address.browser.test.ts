@@ -142,7 +142,10 @@ inChromium((browser) => {
     const { url } = await siteOf(store);
     const { page } = await openPage(await browser(), { colorScheme, viewport: { width: 360, height: 740 } });
     await page.goto(url);
-    await holds(page, '[...document.querySelectorAll(".space .rate")].some((cell) => cell.textContent !== "")');
+    await holds(
+      page,
+      '[...document.querySelectorAll(".space .rate:not([hidden])")].some((cell) => cell.textContent !== "")',
+    );
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     const wide = await page.evaluate<string[]>(
       `[...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > 360.5)

@@ -1,5 +1,16 @@
-import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
+import type { Column, RowNumbers, StructureEntry } from "../../protocol.ts";
+import { routeNow } from "../address.ts";
 
+/** The columns that hold numbers, in the order shown. */
+export const TITLES: Record<Column, string> = {
+  rate: "Rate /s",
+  p50: "p50",
+  p90: "p90",
+  p99: "p99",
+  max: "Max",
+  denied: "Denied /s",
+  lag: "Lag",
+};
 const ORDER = new Intl.Collator("en", { numeric: true });
 
 export interface ListChoice {
@@ -10,7 +21,9 @@ export interface ListChoice {
   readonly isRising: boolean;
 }
 
-export function choiceOf(query: URLSearchParams): ListChoice {
+/** As the address has it. */
+export function choiceNow(): ListChoice {
+  const { query } = routeNow();
   const sort = query.get("sort") ?? "problems";
   return {
     search: query.get("q") ?? "",
@@ -20,11 +33,11 @@ export function choiceOf(query: URLSearchParams): ListChoice {
   };
 }
 
-export function isColumn(name: string): name is Column {
-  return (COLUMNS as readonly string[]).includes(name);
+function isColumn(name: string): name is Column {
+  return Object.hasOwn(TITLES, name);
 }
 
-/** The structures that match, in the order chosen. Rows without the number come last. */
+/** The structures that match, in the order chosen. Those without the number come last, problems first. */
 export function listed(
   structures: readonly StructureEntry[],
   { search, kind, sort, isRising }: ListChoice,
@@ -36,20 +49,16 @@ export function listed(
     const text = `${each.kind} ${each.name}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  if (!isColumn(sort)) {
-    const byName = found.sort((a, b) => ORDER.compare(a.name, b.name) || ORDER.compare(a.kind, b.kind));
-    if (!isRising) byName.reverse();
-    if (sort === "name") return byName;
-    const isWell = ({ id, conflict }: StructureEntry) => {
-      const { isBad, error } = numbers.get(id) ?? {};
-      return Number(!isBad && error === undefined && !conflict);
-    };
-    return byName.sort((a, b) => isWell(a) - isWell(b));
-  }
-  const numberOf = ({ id }: StructureEntry) => numbers.get(id)?.[sort] ?? null;
-  return found.sort((one, other) => {
-    const [a, b] = [numberOf(one), numberOf(other)];
-    if (a === null || b === null) return Number(a === null) - Number(b === null);
-    return isRising ? a - b : b - a;
-  });
+  found.sort((a, b) => ORDER.compare(a.name, b.name) || ORDER.compare(a.kind, b.kind));
+  const isByNumber = isColumn(sort);
+  if (!isByNumber && !isRising) found.reverse();
+  const isWell = ({ id, conflict }: StructureEntry) => {
+    const { isBad, error } = numbers.get(id) ?? {};
+    return Number(!isBad && error === undefined && !conflict);
+  };
+  if (sort !== "name") found.sort((a, b) => isWell(a) - isWell(b));
+  if (!isByNumber) return found;
+  const numberOf = ({ id }: StructureEntry) =>
+    numbers.get(id)?.[sort] ?? (isRising ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+  return found.sort((a, b) => (isRising ? numberOf(a) - numberOf(b) : numberOf(b) - numberOf(a)));
 }

@@ -1,21 +1,12 @@
 import { counted, whole } from "../../../format.ts";
-import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
+import type { RowNumbers, StructureEntry } from "../../protocol.ts";
 import { change, routeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { ask, type PageOverview } from "../server.ts";
-import { choiceOf, listed } from "./list.ts";
+import { choiceNow, listed, TITLES } from "./list.ts";
 import { fillRow, makeRow, type StructureRow } from "./row.ts";
 import { VirtualRows } from "./virtual-rows.ts";
 
-const TITLES: Record<Column, string> = {
-  rate: "Rate /s",
-  p50: "p50",
-  p90: "p90",
-  p99: "p99",
-  max: "Max",
-  denied: "Denied",
-  lag: "Lag",
-};
 const SPANS: [string, number][] = [
   ["1 min", 60_000],
   ["5 min", 300_000],
@@ -44,7 +35,9 @@ export class OverviewPage {
   readonly #kinds = h("div", { class: "chips", role: "group", "aria-label": "Kind" });
   readonly #count = h("span", { role: "status" });
   readonly #processes = h("a", { href: "#/processes" });
-  readonly #heads: Record<string, HTMLElement> = {};
+  readonly #heads: Record<string, HTMLElement> = {
+    spark: h("div", { role: "columnheader", class: "trend" }, "Events"),
+  };
   readonly #table = h("div", { class: "table", role: "table", "aria-label": "Structures" });
   readonly #viewport = h("div", {
     class: "viewport",
@@ -107,14 +100,11 @@ export class OverviewPage {
 
   /** Reads the address. */
   update(): void {
-    const { query } = routeNow();
-    const choice = choiceOf(query);
+    const choice = choiceNow();
     if (document.activeElement !== this.#search) this.#search.value = choice.search;
     if (this.#span.value !== String(this.spanMs)) this.#numbers.clear();
     this.#span.value = String(this.spanMs);
     this.#drawKinds(choice.kind);
-    for (const [name, head] of Object.entries(this.#heads))
-      head.setAttribute("aria-sort", name !== choice.sort ? "none" : choice.isRising ? "ascending" : "descending");
     this.#draw();
     clearTimeout(this.#sorting);
     if (choice.sort !== "name") void this.#sortByNumbers();
@@ -126,20 +116,23 @@ export class OverviewPage {
 
   #draw(): void {
     const { structures } = this.#overview;
-    this.#list = listed(structures, choiceOf(routeNow().query), this.#numbers);
+    const choice = choiceNow();
+    this.#list = listed(structures, choice, this.#numbers);
     this.#table.setAttribute("aria-rowcount", String(this.#list.length + 1));
-    this.#table.classList.toggle(
-      "with-denied",
-      structures.some(({ columns }) => columns.includes("denied")),
-    );
-    this.#table.classList.toggle(
-      "with-lag",
-      structures.some(({ columns }) => columns.includes("lag")),
-    );
-    this.#empty.hidden = this.#list.length > 0;
-    this.#table.hidden = this.#list.length === 0;
+    const { kind, columns } = this.#list[0] ?? {};
+    // Rows of several kinds have labels of their own instead of headings, but that of their order.
+    const isMixed = this.#list.some((each) => each.kind !== kind);
+    this.#table.classList.toggle("mixed", isMixed);
+    const heads: readonly string[] = ["name", ...(isMixed ? [choice.sort] : (columns ?? []))];
+    for (const [name, head] of Object.entries(this.#heads)) {
+      head.hidden = !heads.includes(name);
+      head.setAttribute("aria-sort", name !== choice.sort ? "none" : choice.isRising ? "ascending" : "descending");
+    }
+    const isEmpty = this.#list.length === 0;
+    this.#empty.hidden = !isEmpty;
+    this.#table.hidden = isEmpty;
     this.#toolbar.hidden = structures.length === 0;
-    if (this.#list.length === 0) this.#empty.replaceChildren(emptyState(this.#overview));
+    if (isEmpty) this.#empty.replaceChildren(h("div", {}, ...emptyState(this.#overview)));
     const shown = this.#list.length === structures.length ? "" : `${whole(this.#list.length)} of `;
     setText(this.#count, shown + counted(structures.length, "structure"));
     setText(this.#processes, counted(this.#overview.processes.length, "process"));
@@ -151,7 +144,7 @@ export class OverviewPage {
     try {
       const rows = await ask<Record<string, RowNumbers>>("rank", { span: this.spanMs });
       if (routeNow().query.toString() !== before || !this.element.isConnected) return;
-      for (const [id, row] of Object.entries(rows)) this.#numbers.set(id, row);
+      this.numbers(rows);
       this.#draw();
     } catch {
       // The stream tells why.
@@ -164,20 +157,19 @@ export class OverviewPage {
   }
 
   #drawKinds(chosen: string | null): void {
-    const counts = new Map<string, number>();
-    for (const { kind } of this.#overview.structures) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    const chip = (kind: string | null, text: string, count: number) =>
+    const { structures } = this.#overview;
+    const counts = new Map<string | null, number>([[null, structures.length]]);
+    for (const { kind } of structures) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const chips = [...counts].map(([kind, count]) =>
       h(
         "button",
         { type: "button", class: "chip", "aria-pressed": String(kind === chosen), click: () => change({ kind }) },
-        text,
+        kind ?? "All",
         h("span", { class: "count" }, whole(count)),
-      );
-    const focused = [...this.#kinds.children].indexOf(document.activeElement as Element);
-    this.#kinds.replaceChildren(
-      ...(counts.size > 1 || chosen !== null ? [chip(null, "All", this.#overview.structures.length)] : []),
-      ...(counts.size > 1 || chosen !== null ? [...counts].map(([kind, count]) => chip(kind, kind, count)) : []),
+      ),
     );
+    const focused = [...this.#kinds.children].indexOf(document.activeElement as Element);
+    this.#kinds.replaceChildren(...(counts.size > 2 || chosen !== null ? chips : []));
     (this.#kinds.children[focused] as HTMLElement | undefined)?.focus();
   }
 
@@ -185,7 +177,7 @@ export class OverviewPage {
     const head = (name: string, text: string, className: string) => {
       const cell = h(
         "div",
-        { role: "columnheader", class: className, "aria-sort": "none" },
+        { role: "columnheader", class: className },
         h("button", { type: "button", click: () => this.#onSort(name) }, text),
       );
       this.#heads[name] = cell;
@@ -198,17 +190,16 @@ export class OverviewPage {
         "div",
         { role: "row", class: "row", "aria-rowindex": "1" },
         head("name", "Name", "name"),
-        h("div", { role: "columnheader", class: "trend" }, "Events"),
-        ...COLUMNS.map((name) => head(name, TITLES[name], `number ${name}`)),
+        this.#heads.spark,
+        ...Object.entries(TITLES).map(([name, title]) => head(name, title, `number ${name}`)),
       ),
     );
   }
 
   #onSort(name: string): void {
-    const { sort, isRising } = choiceOf(routeNow().query);
-    const isFirstRising = name === "name";
-    if (sort !== name) change({ sort: name, order: null }, true);
-    else change({ order: isRising === isFirstRising ? (isFirstRising ? "down" : "up") : null }, true);
+    const { sort, isRising } = choiceNow();
+    const isFirst = sort === name && isRising === (name === "name");
+    change({ sort: name, order: isFirst ? (isRising ? "down" : "up") : null }, true);
   }
 }
 
@@ -219,25 +210,19 @@ const latency = new Series(store, 'api:latency');
 await latency.record(12.5);`;
 
 /** Says what to do next. */
-function emptyState({ structures, health }: PageOverview): HTMLElement {
+function emptyState({ structures, health }: PageOverview): HTMLElement[] {
   if (structures.length > 0)
-    return h(
-      "div",
-      {},
+    return [
       h("h2", {}, "No structure matches"),
       h("p", {}, "The search looks for each word in the kind and the name."),
       h("button", { type: "button", click: () => change({ q: null, kind: null }) }, "Show all structures"),
-    );
+    ];
   if (health.state === "down")
-    return h(
-      "div",
-      {},
+    return [
       h("h2", {}, "The store does not answer"),
       h("p", {}, "Structures appear here when it is back. ", h("code", {}, "oriel doctor"), " examines the server."),
-    );
-  return h(
-    "div",
-    {},
+    ];
+  return [
     h("h2", {}, "No structures yet"),
     h("p", {}, "Each process announces its structures at its first call. Run this, and keep the process running:"),
     h("pre", { tabindex: "0" }, h("code", {}, EXAMPLE)),
@@ -246,5 +231,5 @@ function emptyState({ structures, health }: PageOverview): HTMLElement {
       { class: "hint" },
       "Is a program already running? Compare its server and its prefix with those of the dashboard. Stores with registry: false are not listed.",
     ),
-  );
+  ];
 }

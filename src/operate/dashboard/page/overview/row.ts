@@ -1,7 +1,8 @@
 import { age, number } from "../../../format.ts";
-import { COLUMNS, type Column, type RowNumbers, type StructureEntry } from "../../protocol.ts";
+import type { Column, RowNumbers, StructureEntry } from "../../protocol.ts";
 import { addressOf, routeNow } from "../address.ts";
 import { h, setText, svg } from "../dom.ts";
+import { TITLES } from "./list.ts";
 import type { RowView } from "./virtual-rows.ts";
 
 export interface StructureRow extends RowView {
@@ -9,7 +10,8 @@ export interface StructureRow extends RowView {
   readonly kind: HTMLElement;
   readonly note: HTMLElement;
   readonly spark: Spark;
-  readonly cells: ReadonlyMap<Column, HTMLElement>;
+  /** Those that another kind has are hidden. */
+  readonly cells: readonly (readonly [Column, HTMLElement])[];
 }
 
 /** Makes an empty row. */
@@ -18,15 +20,17 @@ export function makeRow(): StructureRow {
   const kind = h("span", { class: "kind" });
   const note = h("span", { class: "note" });
   const spark = new Spark();
-  const cells = new Map(COLUMNS.map((name) => [name, h("div", { role: "cell", class: `number ${name}` })] as const));
+  const cells = Object.entries(TITLES).map(
+    ([name, title]) =>
+      [name as Column, h("div", { role: "cell", class: `number ${name}`, "data-head": title })] as const,
+  );
   const element = h(
     "div",
     { role: "row", class: "row" },
     h("div", { role: "cell", class: "name" }, link, h("span", { class: "under" }, kind, note)),
-    h("div", { role: "cell", class: "trend" }),
-    ...cells.values(),
+    spark.element,
+    ...cells.map(([, cell]) => cell),
   );
-  element.children[1]!.append(spark.element);
   return { element, focus: link, link, kind, note, spark, cells };
 }
 
@@ -38,34 +42,26 @@ export function fillRow(
   index: number,
 ): void {
   element.setAttribute("aria-rowindex", String(index + 2));
-  setText(link, entry.name === "" ? "(no name)" : entry.name.slice(0, 300));
+  setText(link, entry.name.slice(0, 300) || "(no name)");
   const span = routeNow().query.get("span");
   link.href = addressOf(entry, span);
   setText(kind, entry.kind);
-  const trouble = numbers?.error ?? (entry.conflict ? "settings differ: give all processes the same" : undefined);
+  const trouble = numbers?.error ?? (entry.conflict && "settings differ: give all processes the same");
+  const isBad = !trouble && numbers?.isBad;
   const state = numbers?.state || (entry.processes === 0 ? "idle" : "");
-  setText(
-    note,
-    trouble !== undefined
-      ? `▲ ${trouble}`
-      : numbers?.isBad
-        ? `■ ${state}${numbers.advice ? `: ${numbers.advice}` : ""}`
-        : state,
-  );
+  const advice = numbers?.advice ? `: ${numbers.advice}` : "";
+  setText(note, trouble ? `▲ ${trouble}` : isBad ? `■ ${state}${advice}` : state);
   note.title = trouble ?? "";
-  note.classList.toggle("warn", trouble !== undefined);
-  note.classList.toggle("bad", trouble === undefined && numbers?.isBad === true);
+  note.className = `note ${trouble ? "warn" : isBad ? "bad" : ""}`;
   spark.show(numbers?.spark);
+  const columns = numbers?.error ? [] : entry.columns;
+  spark.element.hidden = !columns.includes("spark");
   for (const [name, cell] of cells) {
-    const has = entry.columns.includes(name);
     const value = numbers?.[name];
-    setText(cell, has && numbers && !numbers.error ? textOf(name, value) : "");
-    cell.title = typeof value === "number" ? String(value) : "";
+    cell.hidden = !columns.includes(name);
+    setText(cell, !numbers ? "" : name === "lag" && typeof value === "number" ? age(value) : number(value));
+    cell.title = `${value ?? ""}`;
   }
-}
-
-function textOf(name: Column, value: number | null | undefined): string {
-  return name === "lag" && typeof value === "number" ? age(value) : number(value);
 }
 
 const WIDTH = 100;
@@ -75,23 +71,28 @@ const HEIGHT = 26;
 class Spark {
   readonly #area = svg("path", { class: "spark-area" });
   readonly #line = svg("path", { class: "spark-line" });
-  readonly element = svg(
-    "svg",
-    { class: "spark", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-    this.#area,
-    this.#line,
+  readonly element = h(
+    "div",
+    { role: "cell", class: "trend" },
+    svg(
+      "svg",
+      { class: "spark", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      this.#area,
+      this.#line,
+    ),
   );
   #drawn: readonly number[] | undefined;
 
-  show(counts: readonly number[] | undefined): void {
+  show(counts: readonly number[] = []): void {
     if (counts === this.#drawn) return;
     this.#drawn = counts;
-    const most = Math.max(...(counts ?? []), 1);
-    const points = (counts?.some((count) => count > 0) ? counts : []).map((count, i) => {
-      const x = (i / Math.max(1, counts!.length - 1)) * WIDTH;
+    const most = Math.max(...counts);
+    const points = (most > 0 ? counts : []).map((count, i) => {
+      const x = (i / Math.max(1, counts.length - 1)) * WIDTH;
       return `${x.toFixed(1)} ${(HEIGHT - 1 - (count / most) * (HEIGHT - 3)).toFixed(1)}`;
     });
-    this.#line.setAttribute("d", points.length > 0 ? `M${points.join("L")}` : "");
-    this.#area.setAttribute("d", points.length > 0 ? `M0 ${HEIGHT}L${points.join("L")}L${WIDTH} ${HEIGHT}Z` : "");
+    const line = points.join("L");
+    this.#line.setAttribute("d", line && `M${line}`);
+    this.#area.setAttribute("d", line && `M0 ${HEIGHT}L${line}L${WIDTH} ${HEIGHT}Z`);
   }
 }

@@ -52,7 +52,7 @@ export class VirtualRows<Row extends RowView> {
     // A short list ends after its last row.
     this.viewport.style.setProperty("--full", `${count * this.#heightPx}px`);
     for (const [index, row] of this.#shown) if (index >= count) this.#remove(index, row);
-    for (const [index, row] of this.#shown) this.#fill(row, index);
+    this.refresh();
     this.#draw();
   }
 
