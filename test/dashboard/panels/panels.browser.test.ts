@@ -88,7 +88,7 @@ inChromium((browser) => {
       ["Lock", "held, 1 waiting"],
       ["ReadWriteLock", ""],
       ["Semaphore", "3 in use"],
-      ["MultiSemaphore", "8 in use"],
+      ["MultiSemaphore", "■ all 8 in use: look for holds that hang, or raise the limit"],
     ])
       await holds(page, `${note(kind!)}?.querySelector(".note").textContent === ${JSON.stringify(text)}`);
     await holds(page, `/^■ open, .* left/.test(${note("Breaker")}?.querySelector(".note").textContent)`);
