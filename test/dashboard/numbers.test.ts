@@ -158,6 +158,31 @@ it("the ranking has the problems of a kind without columns", async () => {
   expect(rank[id]).toMatchObject({ state: "all 1 in use", isBad: true });
 });
 
+it("a ranking that takes long is renewed less often", async () => {
+  const { store, announced } = sceneOn(await emptied());
+  await new Semaphore(store, "full", { limit: 1 }).tryAcquire({ lease: "10m" });
+  await announced(1);
+  let nowMs = 0;
+  let requests = 0;
+  const run: typeof store.run = (...call) => {
+    requests++;
+    nowMs += 1000;
+    return store.run(...call);
+  };
+  const board = dashboard({ ...store, monotonic: () => nowMs, run });
+  const rank = async () => {
+    const before = requests;
+    await get(board, "api/rank?span=300000");
+    return requests - before;
+  };
+  expect(await rank()).toBeGreaterThan(0);
+  const tookMs = nowMs;
+  nowMs += 20 * tookMs - 1;
+  expect(await rank()).toBe(0);
+  nowMs += 1;
+  expect(await rank()).toBeGreaterThan(0);
+});
+
 it("the dashboard's own structures do not enter the registry", async () => {
   const { store, announced } = sceneOn(await emptied());
   await filledSeries(store, "watched");

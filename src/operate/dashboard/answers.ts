@@ -12,6 +12,8 @@ export const ROWS_AT_ONCE = 50;
 const PARTS = 24;
 /** A ranking of all rows is computed at most this often. */
 const RANK_MS = 10_000;
+/** After the rows were read, they are not read again for this many times as long. */
+const RESTS = 20;
 
 export function errorText(error: unknown): string {
   return error instanceof OrielError ? `${error.code} ${error.message}` : String(error);
@@ -21,7 +23,7 @@ export function errorText(error: unknown): string {
 export class Answers {
   readonly scope: Scope;
   readonly health: HealthReader;
-  readonly #ranks = new Map<number, { madeMs: number; rows: Promise<Record<string, RowNumbers>> }>();
+  readonly #ranks = new Map<number, { untilMs: number; rows: Promise<Record<string, RowNumbers>> }>();
 
   constructor(scope: Scope) {
     this.scope = scope;
@@ -69,16 +71,24 @@ export class Answers {
     return Object.fromEntries(await Promise.all(structures.map((each) => this.#row(each, spanMs, parts))));
   }
 
-  /** The numbers of all rows, for an order by one of them or by problems; at most 10 s old. */
+  /**
+   * The numbers of all rows, for an order by one of them or by problems. They are at most 10 s old. Where reading them takes long,
+   * they get older, so that a store with many structures is read for a small part of the time.
+   */
   rank(spanMs: number): Promise<Record<string, RowNumbers>> {
-    const nowMs = this.scope.store.monotonic();
+    const { monotonic } = this.scope.store;
+    const beganMs = monotonic();
     const known = this.#ranks.get(spanMs);
-    if (known && nowMs - known.madeMs < RANK_MS) return known.rows;
-    const rows = this.#allRows(spanMs);
+    if (known && beganMs < known.untilMs) return known.rows;
+    const rank = { untilMs: Number.POSITIVE_INFINITY, rows: this.#allRows(spanMs) };
     if (this.#ranks.size > 20) this.#ranks.clear();
-    this.#ranks.set(spanMs, { madeMs: nowMs, rows });
-    rows.catch(() => this.#ranks.delete(spanMs));
-    return rows;
+    this.#ranks.set(spanMs, rank);
+    const read = () => {
+      const endedMs = monotonic();
+      rank.untilMs = Math.max(beganMs + RANK_MS, endedMs + (endedMs - beganMs) * RESTS);
+    };
+    rank.rows.then(read, () => this.#ranks.delete(spanMs));
+    return rank.rows;
   }
 
   async #allRows(spanMs: number): Promise<Record<string, RowNumbers>> {
