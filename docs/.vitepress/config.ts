@@ -33,7 +33,17 @@ export default defineConfig({
       { text: "Playground", link: "/playground" },
     ],
     sidebar,
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Pages that explain come before those that list names or numbers.
+            boostDocument: (id) => (/\/structures\//.test(id) ? 2 : /\/(api|understand)\//.test(id) ? 0.3 : 1),
+          },
+        },
+      },
+    },
     outline: [2, 3],
   },
   vite: {

@@ -96,13 +96,25 @@ inChromium((browser) => {
     expect(await visited(kinds, seriousFindings, "dark")).toEqual([]);
   });
 
-  test("the search finds a page", async () => {
+  test("the search finds the page for the words that people use", async () => {
     const { page } = await openPage(await browser());
     await page.goto(`${(await site()).url}start/install.html`);
     await page.click("button.DocSearch-Button, .VPNavBarSearch button");
-    // The box is loaded by the click, and keys before that would be lost.
-    await page.fill(".VPLocalSearchBox input", "sliding window");
-    await page.waitForSelector(".VPLocalSearchBox .result");
+    for (const [words, first] of [
+      ["sliding window log", "/structures/limiter"],
+      ["token bucket", "/structures/limiter"],
+      ["leaky bucket", "/structures/limiter"],
+      ["mutex", "/structures/locks"],
+      ["deadlock", "/structures/locks"],
+      ["cron", "/recipes/cron"],
+      ["p99", "/recipes/p99-alert"],
+      ["brute force", "/recipes/login"],
+      ["native histogram", "/monitoring"],
+    ] as const) {
+      // The box is loaded by the click, and keys before that would be lost.
+      await page.fill(".VPLocalSearchBox input", words);
+      await holds(page, `document.querySelector(".VPLocalSearchBox .result")?.pathname.startsWith("${first}")`);
+    }
     expect(await page.locator(".VPLocalSearchBox .result").count()).toBeGreaterThan(1);
   });
 
