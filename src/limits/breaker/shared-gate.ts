@@ -84,7 +84,8 @@ export class SharedGate implements Gate {
   stats(nowMs: number): BreakerStats {
     if (this.#isStoreDown) return this.#local.stats(nowMs);
     const { state, calls, failures, slow } = this.#lastReply;
-    return { state, calls, failures, slow, retryAfterMs: state === "closed" ? 0 : Math.max(0, this.#askAtMs - nowMs) };
+    const waitMs = state === "closed" ? 0 : Math.ceil(Math.max(0, this.#askAtMs - nowMs));
+    return { state, calls, failures, slow, retryAfterMs: waitMs };
   }
 
   async flush(): Promise<void> {
