@@ -97,7 +97,7 @@ export class Site {
   traced<T>(operation: string | undefined, call: () => Promise<T>): Promise<T> {
     if (!calls?.hasSubscribers) return call();
     const message: CallMessage = this.#siteOf(operation, this.#store?.address);
-    return calls.tracePromise(() => message.run?.(call) ?? call(), message);
+    return calls.tracePromise(() => (message.run ? message.run(call) : call()), message);
   }
 
   /** For a promise's `catch` on hot paths. It is made once for each method. */

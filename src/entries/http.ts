@@ -38,6 +38,7 @@ export {
 } from "../http/adapters/fastify.ts";
 export {
   type FastifyCount,
+  type FastifyCounted,
   type FastifyRateLimitStore,
   type FastifyRouteLimit,
   fastifyRateLimitStore,

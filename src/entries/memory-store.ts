@@ -1,7 +1,6 @@
 import { atSite } from "../base/site.ts";
 import { decisionForms } from "../limits/limiter/steps/decide-locally.ts";
-import { bringLocalForms } from "../store/memory/local-forms.ts";
-import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
+import { bringLocalForms, type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
 import { announceLocally } from "../store/registry/steps/announce-locally.ts";
 
 /** @internal Called by what runs steps in this process. */

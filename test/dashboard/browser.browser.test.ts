@@ -2,19 +2,14 @@ import { beforeEach, expect, test } from "vitest";
 import { DelayQueue, Limiter, Lock, Series, slidingWindow } from "../../src/entries/index.ts";
 import type { SeriesView } from "../../src/operate/dashboard/protocol.ts";
 import { oncePerFile } from "../harness/ends.ts";
-import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage, seriousFindings } from "./page.ts";
-import { filledSeries, json, type Scene, sceneOn, siteOf } from "./scene.ts";
+import { emptyScene, filledSeries, json, type Scene, siteOf } from "./scene.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 let scene: Scene;
 beforeEach(async () => {
-  const { url } = await redis();
-  const raw = new RespConnection(url);
-  await raw.send([["FLUSHALL"]]);
-  raw.close();
-  scene = sceneOn(url);
+  scene = await emptyScene((await redis()).url);
 });
 
 const NAMES = [

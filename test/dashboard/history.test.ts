@@ -10,16 +10,12 @@ import { atEnd, oncePerFile } from "../harness/ends.ts";
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
-import { entryOf, get, json, sceneOn } from "./scene.ts";
+import { emptyScene, entryOf, get, json } from "./scene.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 
 async function scene() {
-  const { url } = await redis();
-  const raw = new RespConnection(url);
-  await raw.send([["FLUSHALL"]]);
-  raw.close();
-  return sceneOn(url);
+  return emptyScene((await redis()).url);
 }
 
 const POLICIES = [

@@ -8,6 +8,7 @@ import type { WatchedStore } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import { readRegistry } from "../../src/store/registry/read-registry.ts";
 import { atEnd } from "../harness/ends.ts";
+import { RespConnection } from "../harness/network/resp-connection.ts";
 import { until } from "../harness/until.ts";
 
 /** A store whose structures announce themselves at once, since its monotonic clock can be stepped. */
@@ -31,6 +32,14 @@ export function sceneOn(url: string): Scene {
       });
     },
   };
+}
+
+/** The same, on a server without any key. */
+export async function emptyScene(url: string): Promise<Scene> {
+  const raw = new RespConnection(url);
+  await raw.send([["FLUSHALL"]]);
+  raw.close();
+  return sceneOn(url);
 }
 
 /** A series with `count` events of the last `spanMs`, of a long-tailed distribution. */

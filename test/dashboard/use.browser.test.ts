@@ -1,19 +1,14 @@
 import { beforeEach, expect, test } from "vitest";
 import { Limiter, Series, slidingWindow } from "../../src/entries/index.ts";
 import { oncePerFile } from "../harness/ends.ts";
-import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage } from "./page.ts";
-import { filledSeries, type Scene, sceneOn, siteOf } from "./scene.ts";
+import { emptyScene, filledSeries, type Scene, sceneOn, siteOf } from "./scene.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 let scene: Scene;
 beforeEach(async () => {
-  const { url } = await redis();
-  const raw = new RespConnection(url);
-  await raw.send([["FLUSHALL"]]);
-  raw.close();
-  scene = sceneOn(url);
+  scene = await emptyScene((await redis()).url);
 });
 
 inChromium((browser) => {

@@ -1,6 +1,9 @@
 // Every public name is described where it is declared, and every option on a page.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { root } from "../house/sources.ts";
 import { ENTRIES, isPrivate, PublicTypes } from "../types/public-types.ts";
 import { pages, textOf } from "./blocks.ts";
 
@@ -13,6 +16,15 @@ function isDescribed(node: ts.Node): boolean {
   const target = ts.isVariableDeclaration(node) ? node.parent.parent : node;
   return ts.getJSDocCommentsAndTags(target).length > 0;
 }
+
+test("the reference has a page for each entry", () => {
+  const { entryPoints } = JSON.parse(readFileSync(join(root, "docs/typedoc.json"), "utf8")) as {
+    entryPoints: string[];
+  };
+  // Those two have the names of the main entry.
+  const entries = ENTRIES.filter((entry) => entry !== "js" && entry !== "slim");
+  expect(entryPoints.sort()).toEqual(entries.map((entry) => `../src/entries/${entry}.ts`).sort());
+});
 
 test("each exported name has a docstring", () => {
   const bare = [...names.values()].filter(({ declarations }) => !declarations.some(isDescribed));

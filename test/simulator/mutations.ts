@@ -1,5 +1,5 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
-import { localFormOf } from "../../src/store/memory/local-forms.ts";
+import { localFormOf } from "../../src/store/memory/memory.ts";
 import type { Handle } from "./handle.ts";
 import { DELETE_MUTATIONS } from "./mutations/delete-mutations.ts";
 import { LAST_FRAME_MUTATIONS } from "./mutations/last-frame-mutations.ts";

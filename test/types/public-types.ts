@@ -1,29 +1,14 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
 import { root } from "../house/sources.ts";
 
-const STRUCTURES = [
-  "series",
-  "limiter",
-  "lock",
-  "counters",
-  "queue",
-  "breaker",
-  "metrics",
-  "fleet",
-  "semaphore",
-  "dashboard",
-];
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: object };
 /** The entries of the package, as files below src/entries/. */
-export const ENTRIES = [
-  "index",
-  "js",
-  "slim",
-  "kernel",
-  "http",
-  "sql",
-  ...STRUCTURES.map((name) => `structures/${name}`),
-];
+export const ENTRIES = Object.keys(exports)
+  .filter((path) => !/\.\w+$/.test(path))
+  .map((path) => (path === "." ? "index" : path.slice(2)))
+  .map((name) => (existsSync(join(root, `src/entries/${name}.ts`)) ? name : `structures/${name}`));
 
 /** An exported name of an entry, and its declaration as a user's editor sees it. */
 export interface PublicName {

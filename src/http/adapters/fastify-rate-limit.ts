@@ -9,7 +9,8 @@ export interface FastifyCount {
   ttl: number;
 }
 
-type Counted = (error: Error | null, count?: FastifyCount) => void;
+/** Receives the count, or the error of the limiter. */
+export type FastifyCounted = (error: Error | null, count?: FastifyCount) => void;
 
 /** The options of a route that its store receives. */
 export interface FastifyRouteLimit {
@@ -18,8 +19,8 @@ export interface FastifyRouteLimit {
 
 /** The store of @fastify/rate-limit 11, for all routes or for one. */
 export interface FastifyRateLimitStore {
-  incr(key: string, callback: Counted, timeWindow: number, max: number): void;
-  read(key: string, callback: Counted, timeWindow: number, max: number): void;
+  incr(key: string, callback: FastifyCounted, timeWindow: number, max: number): void;
+  read(key: string, callback: FastifyCounted, timeWindow: number, max: number): void;
   child(route: FastifyRouteLimit): FastifyRateLimitStore;
 }
 
@@ -38,11 +39,11 @@ export function fastifyRateLimitStore(limiterFor: LimiterFor): new (options?: ob
     /** Of the route: "GET /orders ". */
     #prefix = "";
 
-    incr(key: string, callback: Counted, timeWindow: number, max: number): void {
+    incr(key: string, callback: FastifyCounted, timeWindow: number, max: number): void {
       this.#count("take", key, timeWindow, max).then((count) => callback(null, count), callback);
     }
 
-    read(key: string, callback: Counted, timeWindow: number, max: number): void {
+    read(key: string, callback: FastifyCounted, timeWindow: number, max: number): void {
       this.#count("peek", key, timeWindow, max).then((count) => callback(null, count), callback);
     }
 

@@ -1,8 +1,7 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { atSite } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
-import { bringLocalForms } from "../../store/memory/local-forms.ts";
-import { storeInMemory } from "../../store/memory/memory.ts";
+import { bringLocalForms, storeInMemory } from "../../store/memory/memory.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";

@@ -1,4 +1,4 @@
-import { IDLE_TIMERS } from "../../base/async/timers.ts";
+import { within } from "../../base/async/within.ts";
 import { settingsOf } from "../../base/options.ts";
 import { atSite } from "../../base/site.ts";
 import { collectEach, type MetricsSources, metricsOf, partsOf, sourcesOf } from "./collect.ts";
@@ -11,6 +11,7 @@ export interface OtelMetricProducer {
   collect(options?: { timeoutMillis?: number }): Promise<OtelCollectionResult>;
 }
 
+/** All metrics, and the errors of the sources that are missing. */
 export interface OtelCollectionResult {
   resourceMetrics: {
     /** Empty. The reader takes that of its provider. */
@@ -32,6 +33,7 @@ export type OtelMetric = {
   | { dataPointType: 1; dataPoints: OtelPoint<OtelExponentialHistogram>[] }
 );
 
+/** The number or the histogram of one set of labels, since this process began. */
 export interface OtelPoint<Value> {
   startTime: [seconds: number, nanoseconds: number];
   endTime: [seconds: number, nanoseconds: number];
@@ -39,12 +41,14 @@ export interface OtelPoint<Value> {
   value: Value;
 }
 
+/** Counts by boundaries that a program asked for. `counts` has one more than `boundaries`. */
 export interface OtelHistogram {
   buckets: { boundaries: number[]; counts: number[] };
   count: number;
   sum?: number;
 }
 
+/** Counts by powers of 2 ** (2 ** -scale). Those of each side begin with the power `offset`. */
 export interface OtelExponentialHistogram {
   scale: number;
   zeroCount: number;
@@ -69,7 +73,7 @@ export function otelMetrics(source: MetricsSources, options: ExporterOptions = {
     const sources = sourcesOf(source);
     return {
       async collect({ timeoutMillis } = {}) {
-        const { all, errors } = await collectEach(partsOf(sources).map((each) => within(each, timeoutMillis)));
+        const { all, errors } = await collectEach(partsOf(sources).map((each) => inTime(each, timeoutMillis)));
         const endMs = Date.now();
         const metrics = metricsOf(sources).flatMap((info) => {
           const points = (all.get(info.prometheus) ?? []).map((sample) => ({
@@ -88,16 +92,16 @@ export function otelMetrics(source: MetricsSources, options: ExporterOptions = {
   });
 }
 
-function within({ metrics, collect }: MetricsSource, timeoutMs: number | undefined): MetricsSource {
+function inTime({ metrics, collect }: MetricsSource, timeoutMs: number | undefined): MetricsSource {
   if (timeoutMs === undefined) return { metrics, collect };
   return {
     metrics,
-    collect: () =>
-      new Promise((resolve, reject) => {
-        const late = new Error(`a source of metrics has not answered within ${timeoutMs} ms`);
-        const cancel = IDLE_TIMERS.after(timeoutMs, () => reject(late));
-        collect().then(resolve, reject).finally(cancel);
-      }),
+    async collect() {
+      const outcome = await within(collect(), timeoutMs, true);
+      if (outcome.kind === "done") return outcome.value;
+      if (outcome.kind === "failed") throw outcome.error;
+      throw new Error(`a source of metrics has not answered within ${timeoutMs} ms`);
+    },
   };
 }
 

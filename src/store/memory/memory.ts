@@ -2,13 +2,13 @@ import { leaseClock } from "../../base/async/lease-clock.ts";
 import { argumentError, byteBound, corruptError, OrielError } from "../../base/errors.ts";
 import { flag, fn, type Schema, settingsOf } from "../../base/options.ts";
 import type { Clock } from "../../base/time.ts";
-import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
+import { version } from "../../generated/version.ts";
+import type { Operation, RunOptions, Step, StoreHealth, WatchedStore } from "../contract.ts";
 import { failureReports, WithoutStore } from "../health/failures.ts";
 import { storeListeners } from "../health/store-events.ts";
 import { keyOf, PREFIX } from "../keys.ts";
 import { Channels } from "./channels.ts";
 import { Entries, type Entry } from "./entries.ts";
-import { localFormOf } from "./local-forms.ts";
 
 /** Options of `memoryStore`: clocks, bound on memory, and prefix. */
 export interface MemoryStoreOptions {
@@ -135,4 +135,24 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
       channels.callAll();
     },
   };
+}
+
+type LocalForm<Input, Output> = NonNullable<Step<Input, Output>["local"]>;
+
+/** The large forms, by the names of their steps. Only a bundle that calls `bringLocalForms` has them. */
+const brought: Record<string, LocalForm<never, unknown>> = {};
+
+/** Called by what makes a store in memory, with the forms that the structures on it may need. */
+export function bringLocalForms(forms: typeof brought): void {
+  Object.assign(brought, forms);
+}
+
+/** How to run a step in this process. Throws MISMATCH. */
+export function localFormOf<Input, Output>({ name, local, localFrom }: Step<Input, Output>): LocalForm<Input, Output> {
+  if (local) return local;
+  if (localFrom === version && brought[name]) return brought[name] as LocalForm<Input, Output>;
+  throw new OrielError(
+    "MISMATCH",
+    "the store in memory is of another copy of oriel in this process, which has another version: load one version only",
+  );
 }

@@ -1,22 +1,17 @@
 import { beforeEach, expect, test } from "vitest";
 import { Counters, Lock } from "../../../src/entries/index.ts";
 import { atEnd, oncePerFile } from "../../harness/ends.ts";
-import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";
 import { holds, inChromium, openPage, seriousFindings } from "../page.ts";
-import { type Scene, sceneOn, siteOf } from "../scene.ts";
+import { emptyScene, type Scene, siteOf } from "../scene.ts";
 import { ACTED } from "./acted.ts";
 import { HOSTILE, SCENES, SINKS } from "./scenes.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 let scene: Scene;
 beforeEach(async () => {
-  const { url } = await redis();
-  const raw = new RespConnection(url);
-  await raw.send([["FLUSHALL"]]);
-  raw.close();
-  scene = sceneOn(url);
+  scene = await emptyScene((await redis()).url);
 });
 
 const FACTS =

@@ -3,21 +3,16 @@ import { beforeEach, expect, test } from "vitest";
 import { Limiter, recordHistory, slidingWindow } from "../../../src/entries/index.ts";
 import { kindOf } from "../../../src/operate/kinds/kinds.ts";
 import { oncePerFile } from "../../harness/ends.ts";
-import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { holds, inChromium, openPage, seriousFindings } from "../page.ts";
 import { SCENES } from "../panels/scenes.ts";
-import { filledSeries, type Scene, sceneOn, siteOf } from "../scene.ts";
+import { emptyScene, filledSeries, type Scene, siteOf } from "../scene.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 let scene: Scene;
 /** Structures of every kind, each with numbers. Two limiters are denied less than "the Limiter". */
 beforeEach(async () => {
-  const { url } = await redis();
-  const raw = new RespConnection(url);
-  await raw.send([["FLUSHALL"]]);
-  raw.close();
-  scene = sceneOn(url);
+  scene = await emptyScene((await redis()).url);
   for (const { kind, make } of SCENES) await make(scene.store, `the ${kind}`);
   await filledSeries(scene.store, "latency");
   const history = recordHistory(scene.store, { interval: "1h" });

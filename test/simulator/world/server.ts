@@ -1,6 +1,6 @@
 import { bringAllForms } from "../../../src/entries/memory-store.ts";
 import type { Keyspace, Operation } from "../../../src/store/contract.ts";
-import { localFormOf } from "../../../src/store/memory/local-forms.ts";
+import { localFormOf } from "../../../src/store/memory/memory.ts";
 import { copyOf } from "./copy.ts";
 import type { World } from "./world.ts";
 
