@@ -131,3 +131,15 @@ test.each(Object.entries(made))("each method of %s that returns a promise is pub
   expect(silent).toEqual([]);
   expect(count).toBeGreaterThan(1);
 });
+
+test("a call runs once, even if a listener's run returns nothing", async () => {
+  const start = (message: object) => {
+    Object.assign(message, { run: (call: () => Promise<unknown>) => void call() });
+  };
+  const listener = { ...subscribers, start };
+  const limiter = new Limiter(memoryStore(), [fixedWindow({ limit: 5, span: "1h" })], { name: "api" });
+  channel.subscribe(listener);
+  await limiter.take("ada");
+  channel.unsubscribe(listener);
+  expect((await limiter.peek("ada")).remaining).toBe(4);
+});
