@@ -87,6 +87,9 @@ describe.runIf(blocks.length > 0)("bash runs a block and prints what its page sa
   });
 });
 
+/** Blocks that ask a server. Each has a database of its own, as pages give their limiters the same name. */
+const asking = blocks.filter(({ code }) => code.includes("curl"));
+
 /** Blocks with an error that a page might have. */
 const WRONG = [
   "oriel lss",
@@ -116,6 +119,7 @@ async function ended({ name, code, flags, server = "" }: Runnable) {
   for (const file of ["read_series.py", "read_blocks.py"]) copyFileSync(join(root, "lua", file), join(own, file));
   const places = await placesOf();
   const isStarted = code.includes("curl") && !code.includes("node server.");
+  const database = asking.findIndex((each) => each.name === name) + 1;
   const ports = Object.keys(places).filter((place) => place.startsWith("localhost:") && code.includes(place));
   const lines = [`source "${PRELUDE}"`, ...(isStarted ? ["node server.js &", LISTENS] : []), withPlaces(code, places)];
   const child = spawn(onPath("bash") ?? "bash", ["-c", lines.join("\n")], {
@@ -123,7 +127,7 @@ async function ended({ name, code, flags, server = "" }: Runnable) {
       ...knownNames(),
       ...{ PATH: bin, FOLDER: own, ORIEL: builtProgram(CLI), NO_COLOR: "1" },
       ...{ FAILS: flags.includes("fails") ? "yes" : "" },
-      ...{ PORT: portIn(places["localhost:3000"]!), REDIS_URL: (await redis()).url },
+      ...{ PORT: portIn(places["localhost:3000"]!), REDIS_URL: `${(await redis()).url}/${database}` },
       PORTS: ports.map((place) => portIn(places[place]!)).join(" "),
     },
     detached: true, // a group, which is killed with all that the block has started
