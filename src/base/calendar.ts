@@ -1,4 +1,4 @@
-import { argumentError } from "../../base/errors.ts";
+import { argumentError } from "./errors.ts";
 
 const MINUTES = { minute: 1, hour: 60, day: 1440 } as const;
 /** Length of a bucket of counts: "minute", "hour" or "day". */
@@ -41,50 +41,24 @@ export class Calendar {
   startOf(bucket: BucketName, minute: number): number {
     if (bucket === "minute") return minute;
     const lengthMinutes = MINUTES[bucket];
-    const offset = this.#offset(minute);
+    const offset = this.offset(minute);
     const start = minute - mod(minute + offset, lengthMinutes);
     if (bucket === "hour" || this.#format === undefined) return start;
     // The clock may have changed since the day began. If midnight was repeated, the day began with the first one. If it
     // was skipped, the day began when the clock jumped.
     const midnight = start + offset;
-    const starts = [midnight - this.#offset(start - 1440), midnight - this.#offset(start + 1440), start];
-    const date = this.#dateOf(minute);
-    return Math.min(...starts.filter((one) => this.#dateOf(one) === date && one <= minute));
+    const starts = [midnight - this.offset(start - 1440), midnight - this.offset(start + 1440), start];
+    const date = this.dateOf(minute);
+    return Math.min(...starts.filter((one) => this.dateOf(one) === date && one <= minute));
   }
 
-  /** The local time of an instant's minute: yyyyMMddHHmm. */
-  digitsOf(minute: number): string {
-    const text = new Date((minute + this.#offset(minute)) * MINUTE_MS).toISOString();
-    return text.replace(/\D/g, "").slice(0, 12);
-  }
-
-  #dateOf(minute: number): number {
-    return Math.floor((minute + this.#offset(minute)) / 1440);
-  }
-
-  /**
-   * True if both zones have had, and will have by the rules of this runtime, the same local time in each minute from 1970
-   * to 2040. So names of one zone are the same, whatever the runtime knows about names. Cost: some ten ms.
-   */
-  isSameAs(other: Calendar): boolean {
-    const isSameAt = (minute: number) => this.#offset(minute) === other.#offset(minute);
-    for (let minute = 0; minute < LAST_COMPARED_MINUTE; minute += WEEK_MINUTES) {
-      if (!isSameAt(minute)) return false;
-      // Clocks change at most once in a week. Those of both zones change in the same minute.
-      let [before, after] = [minute, minute + WEEK_MINUTES];
-      if (this.#offset(before) === this.#offset(after)) continue;
-      while (after - before > 1) {
-        const between = Math.floor((before + after) / 2);
-        if (this.#offset(between) === this.#offset(minute)) before = between;
-        else after = between;
-      }
-      if (!isSameAt(before) || !isSameAt(after)) return false;
-    }
-    return true;
+  /** The number of the local date at an instant's minute. 1970-01-01 is 0. */
+  dateOf(minute: number): number {
+    return Math.floor((minute + this.offset(minute)) / 1440);
   }
 
   /** How many minutes local time is ahead of UTC. */
-  #offset(minute: number): number {
+  offset(minute: number): number {
     if (!this.#format) return 0;
     const known = this.#offsets.get(minute);
     if (known !== undefined) return known;
@@ -99,6 +73,33 @@ export class Calendar {
     this.#offsets.set(minute, offset);
     return offset;
   }
+}
+
+/** The local time of an instant's minute: yyyyMMddHHmm. */
+export function localDigits(calendar: Calendar, minute: number): string {
+  const text = new Date((minute + calendar.offset(minute)) * MINUTE_MS).toISOString();
+  return text.replace(/\D/g, "").slice(0, 12);
+}
+
+/**
+ * True if both zones have had, and will have by the rules of this runtime, the same local time in each minute from 1970
+ * to 2040. So names of one zone are the same, whatever the runtime knows about names. Cost: some ten ms.
+ */
+export function hasSameTimes(one: Calendar, other: Calendar): boolean {
+  const isSameAt = (minute: number) => one.offset(minute) === other.offset(minute);
+  for (let minute = 0; minute < LAST_COMPARED_MINUTE; minute += WEEK_MINUTES) {
+    if (!isSameAt(minute)) return false;
+    // Clocks change at most once in a week. Those of both zones change in the same minute.
+    let [before, after] = [minute, minute + WEEK_MINUTES];
+    if (one.offset(before) === one.offset(after)) continue;
+    while (after - before > 1) {
+      const between = Math.floor((before + after) / 2);
+      if (one.offset(between) === one.offset(minute)) before = between;
+      else after = between;
+    }
+    if (!isSameAt(before) || !isSameAt(after)) return false;
+  }
+  return true;
 }
 
 function mod(value: number, by: number): number {

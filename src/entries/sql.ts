@@ -5,13 +5,13 @@
  * @module oriel/sql
  */
 
+export type { BucketName } from "../base/calendar.ts";
 export {
   type ErrorSite as ErrorPlace,
   OrielError,
   type OrielErrorCode,
   type OrielErrorOptions,
 } from "../base/errors.ts";
-export type { BucketName } from "../counters/counter/buckets.ts";
 export type { CounterRow, CounterShape, CountRow, LedgerRow, RowsQuery } from "../counters/counter/table.ts";
 export type { SinkOptions } from "../counters/drain/sql/layout.ts";
 export { mysqlSink } from "../counters/drain/sql/mysql/mysql.ts";

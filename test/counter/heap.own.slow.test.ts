@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { Calendar } from "../../src/counters/counter/buckets.ts";
+import { Calendar } from "../../src/base/calendar.ts";
 import { Batch } from "../../src/counters/counter/cells/batch.ts";
 import { Cells } from "../../src/counters/counter/cells/cells.ts";
 import { Mirror } from "../../src/counters/counter/mirror.ts";

@@ -39,6 +39,8 @@ async function readsOf(store: Store, step: () => void): Promise<Read[]> {
     reads.push(() => one!.values({ span: 100 + 300 * i }));
     reads.push(() => other!.fractionBelow(100 * i, { span: 150 * i + 1 }));
     reads.push(() => Series.stats([one!, other!], { span: 120 + 70 * i, percentiles }));
+    reads.push(() => one!.timeline({ span: 300 + 300 * i, every: 100, percentiles }));
+    reads.push(() => Series.timeline([one!, other!], { span: 700, every: 70 * i + 90, align: "every", percentiles }));
   }
   reads.push(
     () => lock.isHeld(),

@@ -147,7 +147,7 @@ export const structures = structuresOf({
       dimensions: ALL_ROWS,
       addedDimensions: "counter/added-dimension.test.ts, over all modes",
       buckets: ALL_ROWS,
-      timeZone: "buckets are cut in the process, before any step: counter/buckets.test.ts",
+      timeZone: "buckets are cut in the process, before any step: counter/calendar.test.ts",
       onLost: "called after a failover: counter/failover.test.ts",
     },
     make: (options) => new Counters(store, "c", { dimensions: ["d"], ...options } as never),

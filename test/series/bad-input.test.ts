@@ -30,6 +30,13 @@ const statsOptions: [string, unknown[]][] = [
   ["method", ["cubic", "", 7, null]],
   ["ddof", [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null]],
 ];
+const lineOptions: [string, unknown[]][] = [
+  ...statsOptions.filter(([name]) => name !== "ddof"),
+  ["every", [undefined, ...odd.duration, 60_001]],
+  ["window", [...odd.duration, 60_000]],
+  ["align", ["begin", "", null, 1]],
+  ["timeZone", ["Europe/Nowhere", "", null, 7]],
+];
 const atOptions: [string, unknown[]][] = [
   ["at", [Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53, new Date(Number.NaN)]],
 ];
@@ -94,6 +101,26 @@ describe("bad input is refused with one clear error before anything is written",
     }
     for (const p of [-0.001, 100.001, Number.NaN, "50", null])
       await expectArgument(() => series().stats({ percentiles: [50, p as number] }), "percentile");
+  });
+
+  test.each(lineOptions)("option %s of a timeline is checked", async (name, wrong) => {
+    for (const value of wrong) {
+      const options = { every: 1000, [name]: value } as never;
+      await expectArgument(() => series().timeline(options), name);
+      await expectArgument(() => local().timeline(options), name);
+      await expectArgument(() => Series.timeline([series(), series()], options), name);
+    }
+  });
+
+  test("a timeline has at most 100 000 buckets, and calendar days are whole", async () => {
+    const long = series({ retention: "7d" });
+    const said = 'Series "bad" timeline: every is 6000; it must be 6048 ms or more, for at most 100000 buckets';
+    await expect(long.timeline({ every: 6000 })).rejects.toThrow(said);
+    await expectArgument(() => long.timeline({ every: "36h", timeZone: "UTC" }), "every");
+    await expectArgument(() => long.timeline({ every: "1d", timeZone: "UTC", align: "end" }), "align");
+    await expectArgument(() => long.timeline({ every: "1h", window: "1h", span: "7d" }), "span");
+    await expectArgument(() => Series.timeline([], { every: "1h" }), "series");
+    await expectArgument(() => long.timeline({ every: "1h", ddof: 1 } as never), "option");
   });
 
   test("options of earlier versions are refused with what happens now", async () => {

@@ -92,7 +92,7 @@ describe.each([
         const ends = [u(), u() ** 4].map((share) => Math.floor(nowMs - RETENTION_MS * share));
         const [fromMs, toMs] = step % 5 === 0 ? [nowMs - RETENTION_MS, nowMs] : [Math.min(...ends), Math.max(...ends)];
         const closed = step % 3 === 0 ? "both" : "right";
-        const fold = index.fold(segments.list, segments.version, fromMs, toMs, closed, 1e9);
+        const fold = index.fold(segments.list, segments.version, { fromMs, toMs, closed }, 1e9);
         queries++;
         if (!fold) continue;
         indexed++;
@@ -116,7 +116,7 @@ describe("an index", () => {
     return segments;
   };
   const ask = (index: WindowIndex, { list, version }: Segments, roomBytes = 1e9) =>
-    index.fold(list, version, 10, 2000, "right", roomBytes);
+    index.fold(list, version, { fromMs: 10, toMs: 2000, closed: "right" }, roomBytes);
 
   test("is built by the queries that would use it, and dropped if none did", () => {
     const index = new WindowIndex({ ...LIMITS, patience: 2 });
@@ -166,7 +166,7 @@ describe("an index", () => {
     const segments = filled(5000);
     ask(index, segments);
     const { list, version } = segments;
-    const fold = (fromMs: number, toMs: number) => index.fold(list, version, fromMs, toMs, "right", 1e9)!;
+    const fold = (fromMs: number, toMs: number) => index.fold(list, version, { fromMs, toMs, closed: "right" }, 1e9)!;
     expect(answerOf(fold(9000, 9999), 0)).toMatchObject({ count: 0, sum: 0, mean: Number.NaN });
     expect(answerOf(fold(-9, -1), 0)).toMatchObject({ count: 0, sum: 0, min: Number.NaN });
     for (const ms of [0, 255, 256, 4095, 4999]) {

@@ -1,9 +1,9 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
+import { Calendar, hasSameTimes } from "../../base/calendar.ts";
 import { OrielError } from "../../base/errors.ts";
 import { SHAPE } from "../../generated/layouts/counter.ts";
 import { shapeScript } from "../../generated/scripts/counter.ts";
 import type { Operation, Store } from "../../store/contract.ts";
-import { Calendar } from "./buckets.ts";
 import { extendsLayout, newerOf, withZoneOf, zoneOf } from "./format/layout.ts";
 import { look } from "./steps/reads.ts";
 import { agree, change, shardAt } from "./steps/shard.ts";
@@ -109,7 +109,7 @@ function isSameZone(one: string, other: string): boolean {
   const pair = `${one}|${other}`;
   const known = comparedZones.get(pair);
   if (known !== undefined) return known;
-  const isSame = new Calendar(one).isSameAs(new Calendar(other));
+  const isSame = hasSameTimes(new Calendar(one), new Calendar(other));
   if (comparedZones.size >= MAX_COMPARED) comparedZones.clear();
   comparedZones.set(pair, isSame);
   return isSame;

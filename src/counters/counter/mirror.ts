@@ -1,8 +1,8 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
+import { type BucketName, type Calendar, localDigits } from "../../base/calendar.ts";
 import { mirrorScript } from "../../generated/scripts/counter.ts";
 import type { Operation, Store } from "../../store/contract.ts";
 import { unpackStrings } from "../../store/message-pack.ts";
-import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./format/layout.ts";
 
 const MAX_WAITING_BYTES = 16 << 20;
@@ -79,7 +79,7 @@ export class Mirror {
   #keysOf(field: string): string[] {
     const { buckets, calendar, prefix } = this.#options;
     const { startMinute, values } = readField(field);
-    const time = calendar.digitsOf(startMinute);
+    const time = localDigits(calendar, startMinute);
     const [first, ...others] = values;
     return buckets.map((bucket) => {
       const { digits, letter } = FORMS[bucket];

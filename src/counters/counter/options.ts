@@ -1,8 +1,8 @@
 import { inThisContext } from "../../base/async/context.ts";
+import { type BucketName, checkBuckets } from "../../base/calendar.ts";
 import { argumentError, checkKnown, wholeNumber } from "../../base/errors.ts";
 import { type Announced, fn, given, type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
-import { type BucketName, checkBuckets } from "./buckets.ts";
 import type { CounterValues } from "./cells/cells.ts";
 import { MAX_SHARDS } from "./format/layout.ts";
 

@@ -1,8 +1,8 @@
+import type { BucketName, Calendar } from "../../base/calendar.ts";
 import { didYouMean } from "../../base/did-you-mean.ts";
 import { argumentError, checkKnown, corruptError, OrielError, show } from "../../base/errors.ts";
 import { instantMs } from "../../base/time.ts";
 import { checkLayout, inItsZone, type Shaped } from "./agreement.ts";
-import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./format/layout.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
 import {

@@ -1,4 +1,4 @@
-import type { BucketName } from "./buckets.ts";
+import type { BucketName } from "../../base/calendar.ts";
 
 /** The name, dimensions and buckets of a counter, for which a table is created. */
 export interface CounterShape<Dimension extends string = string> {

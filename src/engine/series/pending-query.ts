@@ -80,8 +80,7 @@ export class ExactQueries {
     const { promise: answer, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
-      const fold = view.stats?.(window) ?? foldOf(view, query, fromMs, toMs);
-      const stats = statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
+      const stats = statsOf(aggregatesOf(view, window), query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
       if (query.maxAgeMs > 0 && view.asOfMs !== undefined) stats.asOfMs = view.asOfMs;
       return stats;
     };
@@ -113,11 +112,16 @@ function copyOf(stats: WindowStats): WindowStats {
   return { ...stats, percentiles: { ...stats.percentiles } };
 }
 
+/** The aggregates of a window, by the quickest way of the view. */
+export function aggregatesOf(view: WindowView, window: FoldedWindow): WindowAggregates {
+  return view.stats?.(window) ?? foldOf(view, window);
+}
+
 /** Uses the view's cache for a window that moves with time. A window with a fixed end is computed without it. */
-export function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toMs: number): Fold {
-  if (query.atMs === undefined) return view.fold(fromMs, toMs, query.closed);
+export function foldOf(view: WindowView, { fromMs, toMs, closed, endsNow }: FoldedWindow): Fold {
+  if (endsNow) return view.fold(fromMs, toMs, closed);
   const fold = new Fold();
-  view.collect(fold, fromMs, toMs, query.closed);
+  view.collect(fold, fromMs, toMs, closed);
   return fold;
 }
 

@@ -13,6 +13,16 @@ import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import type { Run } from "../stats/runs/run.ts";
 import {
+  type Bucket,
+  bucketNumber,
+  bucketsOf,
+  type Timeline,
+  type TimelineOptions,
+  type TimelineQuery,
+  timelineOf,
+  timelineQuery,
+} from "../stats/timeline.ts";
+import {
   type DefaultPercentiles,
   kindOf,
   type StatsOptions,
@@ -23,7 +33,7 @@ import {
 } from "../stats/window-query.ts";
 import { type Degraded, Fold, fractionOf, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import { SharedAnswers } from "./answers/shared-answers.ts";
-import { foldOf, type WindowView } from "./pending-query.ts";
+import { aggregatesOf, foldOf, type WindowView } from "./pending-query.ts";
 import { type KnownQuery, QueryCache } from "./queries.ts";
 import {
   checkRecordOptions,
@@ -196,6 +206,31 @@ export class Series {
     return abortable(answered, options.signal);
   }
 
+  /**
+   * Exact statistics of each bucket of a span, in columns: the p99 of every minute of the last hour, for instance. The numbers of a
+   * bucket are those that `stats` has for it alone. All buckets are of one instant, and cost one request together, and the events
+   * that this process lacks. Rejects with ARGUMENT, for example for more than 100 000 buckets, and with TOO_LARGE for a span above
+   * `maxResidentBytes`.
+   */
+  timeline<const P extends readonly number[] = DefaultPercentiles>(
+    options: TimelineOptions<P>,
+  ): Promise<Timeline<P[number]>> {
+    return this.#asked("timeline", () => {
+      const query = timelineQuery(options, this.retentionMs);
+      const timeline = this.#askable().exact.compute(query, {}, (view, fromMs, toMs) =>
+        timelineOf(
+          query,
+          toMs,
+          this.#settings.nan,
+          bucketsOf(query, toMs),
+          (bucket) => aggregatesOf(view, bucket),
+          view.degradedBy(fromMs),
+        ),
+      );
+      return abortable(timeline, options.signal);
+    });
+  }
+
   /** A copy of the values inside a window, in the order of the journal. */
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     return this.#asked("values", () => {
@@ -220,7 +255,10 @@ export class Series {
       const share = this.#askable().exact.compute(
         query,
         `below ${limit} ${kindOf(query)}`,
-        (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
+        (view, fromMs, toMs) => {
+          const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
+          return fractionOf(foldOf(view, window), limit, this.#settings.nan);
+        },
         false,
       );
       return abortable(share, options.signal);
@@ -260,18 +298,43 @@ export class Series {
     series: readonly Series[],
     options: StatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
+    const queryOf = (retentionMs: number) => statsQuery(options, retentionMs);
+    return Series.#ofSeveral("stats", series, options, queryOf, partOf, mergedStats);
+  }
+
+  /**
+   * The timeline of several series as if they were one. What `Series.stats` says of their ends holds for it too. Buckets with edges of
+   * their own (`align: "every"`, `timeZone`) belong together if those do, others by their place before the end.
+   */
+  static timeline<const P extends readonly number[] = DefaultPercentiles>(
+    series: readonly Series[],
+    options: TimelineOptions<P>,
+  ): Promise<Timeline<P[number]>> {
+    const queryOf = (retentionMs: number) => timelineQuery(options, retentionMs);
+    return Series.#ofSeveral("timeline", series, options, queryOf, bucketsPart, mergedTimeline);
+  }
+
+  /** Asks each series for its part, and merges the parts. `queryOf` checks the options, by the shortest retention. */
+  static #ofSeveral<Query extends StatsQuery, Part, Answer>(
+    operation: string,
+    series: readonly Series[],
+    options: WindowOptions,
+    queryOf: (retentionMs: number) => Query,
+    partOf: (view: WindowView, fromMs: number, toMs: number, query: Query) => Part,
+    merged: (parts: readonly Part[], query: Query, nan: NanPolicy) => Answer,
+  ): Promise<Answer> {
     return new Site("Series").run(
-      "stats",
+      operation,
       async () => {
         if (!Array.isArray(series) || series.length === 0 || !series.every(isSeries))
           throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
         for (const one of series) one.#loops.free.checkOpen();
-        const query = statsQuery(options, Math.min(...series.map((one) => one.retentionMs)));
-        signalOf("signal", options.signal);
+        const query = queryOf(Math.min(...series.map((one) => one.retentionMs)));
+        const signal = signalOf("signal", options.signal);
         const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
-        const parts = series.map((one) => one.#asked("stats", () => one.#askable().exact.compute(query, {}, part)));
+        const parts = series.map((one) => one.#asked(operation, () => one.#askable().exact.compute(query, {}, part)));
         const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
-        return mergedStats(await abortable(Promise.all(parts), options.signal), query, nan);
+        return merged(await abortable(Promise.all(parts), signal), query, nan);
       },
       "no",
     );
@@ -312,14 +375,48 @@ function partOf(view: WindowView, fromMs: number, toMs: number, { closed }: Stat
   return { runs, fromMs, toMs, degradedBy: view.degradedBy(fromMs) };
 }
 
+/** The buckets of one of several series, by their numbers. */
+interface TimelinePart {
+  parts: ReadonlyMap<number, WindowPart>;
+  buckets: readonly Bucket[];
+  toMs: number;
+  degradedBy: Degraded | undefined;
+}
+
+function bucketsPart(view: WindowView, fromMs: number, toMs: number, query: TimelineQuery): TimelinePart {
+  const buckets = bucketsOf(query, toMs);
+  const parts = buckets.map(
+    (bucket) => [bucketNumber(query, toMs, bucket.toMs), partOf(view, bucket.fromMs, bucket.toMs, query)] as const,
+  );
+  return { parts: new Map(parts), buckets, toMs, degradedBy: view.degradedBy(fromMs) };
+}
+
+/** The buckets of the part that ends last, each with the events of all parts. */
+function mergedTimeline(parts: readonly TimelinePart[], query: TimelineQuery, nan: NanPolicy): Timeline {
+  const last = lastOf(parts);
+  const merged = (bucket: Bucket) => {
+    const number = bucketNumber(query, last.toMs, bucket.toMs);
+    return foldOfParts(parts.flatMap((part) => part.parts.get(number) ?? []));
+  };
+  return timelineOf(query, last.toMs, nan, last.buckets, merged, degradedByOf(parts));
+}
+
 /** The statistics of all parts together, in their order. The edges are those of the window that ends last. */
 function mergedStats(parts: readonly WindowPart[], query: StatsQuery, nan: NanPolicy): WindowStats {
+  const { fromMs, toMs } = lastOf(parts);
+  return statsOf(foldOfParts(parts), query, nan, fromMs, toMs, degradedByOf(parts));
+}
+
+function foldOfParts(parts: readonly WindowPart[]): Fold {
   const fold = new Fold();
-  let last = parts[0]!;
-  for (const part of parts) {
-    for (const run of part.runs) fold.add(run);
-    if (part.toMs > last.toMs) last = part;
-  }
-  const degradedBy = parts.find((part) => part.degradedBy)?.degradedBy;
-  return statsOf(fold, query, nan, last.fromMs, last.toMs, degradedBy);
+  for (const { runs } of parts) for (const run of runs) fold.add(run);
+  return fold;
+}
+
+function lastOf<Part extends { toMs: number }>(parts: readonly Part[]): Part {
+  return parts.reduce((last, part) => (part.toMs > last.toMs ? part : last));
+}
+
+function degradedByOf(parts: readonly { degradedBy: Degraded | undefined }[]): Degraded | undefined {
+  return parts.find(({ degradedBy }) => degradedBy)?.degradedBy;
 }

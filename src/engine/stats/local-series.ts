@@ -16,6 +16,7 @@ import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
 import { PackedEvents } from "./segments/packed-events.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
 import { Segments } from "./segments/segments.ts";
+import { type Bucket, bucketsOf, type Timeline, type TimelineOptions, timelineOf, timelineQuery } from "./timeline.ts";
 import { checkedColumn, timesOf, valuesInside } from "./values.ts";
 import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
 import { type FoldedWindow, WindowFolds } from "./window-folds.ts";
@@ -123,6 +124,19 @@ export class LocalSeries {
       return statsOf(fold, query, this.#nan, window.fromMs, window.toMs, this.#degradedBy(window.fromMs));
     } catch (error) {
       throw AT.error("stats", error);
+    }
+  }
+
+  /** Statistics of each bucket of a span, in columns: those of `stats` for the bucket alone. Throws ARGUMENT. */
+  timeline<const P extends readonly number[] = DefaultPercentiles>(options: TimelineOptions<P>): Timeline<P[number]> {
+    try {
+      const query = timelineQuery(options, this.#retentionMs);
+      const { toMs, fromMs } = this.#windowOf(query);
+      const roomBytes = this.#maxBytes - this.#events.sizeBytes;
+      const aggregatesOf = (bucket: Bucket) => this.#folds.stats(this.#events, bucket, roomBytes);
+      return timelineOf(query, toMs, this.#nan, bucketsOf(query, toMs), aggregatesOf, this.#degradedBy(fromMs));
+    } catch (error) {
+      throw AT.error("timeline", error);
     }
   }
 

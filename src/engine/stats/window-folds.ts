@@ -10,12 +10,13 @@ export interface SegmentList {
   readonly version: number;
 }
 
-/** A window, and whether it ends now. */
+/** A window, and whether it ends now. `spares`: it is one of many that are asked together, and spends nothing on an index. */
 export interface FoldedWindow {
   fromMs: number;
   toMs: number;
   closed: Closed;
   endsNow: boolean;
+  spares?: boolean;
 }
 
 /**
@@ -34,7 +35,7 @@ export class WindowFolds {
   stats(events: SegmentList, window: FoldedWindow, roomBytes: number): WindowAggregates {
     const { fromMs, toMs, closed, endsNow } = window;
     if (endsNow && this.#cache.has(toMs - fromMs, closed)) return this.runs(events, window);
-    const indexed = this.#index?.fold(events.list, events.version, fromMs, toMs, closed, roomBytes);
+    const indexed = this.#index?.fold(events.list, events.version, window, roomBytes);
     return indexed ?? this.runs(events, window);
   }
 

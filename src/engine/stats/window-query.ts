@@ -54,7 +54,7 @@ export interface StatsQuery extends WindowQuery {
 }
 
 const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
-const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
+export const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
 /** Without `maxAge`, which would save nothing: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 

@@ -1,6 +1,6 @@
 // Counters, and the service that drains them to tables.
 
-export type { BucketName } from "../../counters/counter/buckets.ts";
+export type { BucketName } from "../../base/calendar.ts";
 export type { CounterValues } from "../../counters/counter/cells/cells.ts";
 export { Counters } from "../../counters/counter/counters.ts";
 export type { AddOptions, CountedEvent, CounterMirror, CountersOptions } from "../../counters/counter/options.ts";

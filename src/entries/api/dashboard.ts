@@ -1,6 +1,6 @@
 // The dashboard.
 
-export type { BucketName } from "../../counters/counter/buckets.ts";
+export type { BucketName } from "../../base/calendar.ts";
 export type { CounterRow, CounterShape, LedgerRow, RowsQuery } from "../../counters/counter/table.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../counters/drain/sql/sink.ts";
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "../../operate/dashboard/adapters/fastify.ts";

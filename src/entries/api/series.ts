@@ -12,6 +12,7 @@ export type { QueryPlanReport } from "../../engine/series/session/query-plan.ts"
 export type { LocalPercentileOptions } from "../../engine/stats/live/percentile-queries.ts";
 export { LocalSeries } from "../../engine/stats/local-series.ts";
 export type { LocalSeriesOptions } from "../../engine/stats/local-series-options.ts";
+export type { Timeline, TimelineOptions } from "../../engine/stats/timeline.ts";
 export type { DefaultPercentiles, StatsOptions, WindowOptions } from "../../engine/stats/window-query.ts";
 export type { Degraded, WindowStats } from "../../engine/stats/window-stats.ts";
 export type { AnyHeldLock, AnyLock, LibraryMutex } from "../../holds/lock/any-lock.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import type { BucketName } from "../../../src/base/calendar.ts";
 import { OrielError } from "../../../src/base/errors.ts";
-import type { BucketName } from "../../../src/counters/counter/buckets.ts";
 import type { Counters } from "../../../src/counters/counter/counters.ts";
 import type { CountTable } from "../../../src/counters/counter/table.ts";
 

@@ -18,6 +18,10 @@ const counters = (store: MemoryStore) => new oriel.Counters(store, "a", { dimens
 const queue = (store: MemoryStore) => new oriel.DelayQueue(store, "a");
 const window = () => ({ span: 1000, at: Date.now(), closed: "right", signal: signal(), maxAge: "1s" });
 const asked = () => ({ ...window(), percentiles: [50], method: "linear", ddof: 0 });
+const lined = () => {
+  const { ddof: _, ...its } = asked();
+  return { ...its, every: 100, window: 200, align: "every" };
+};
 const tag = () => ({ tag: "t", policies: [policy()] });
 const taking = () => ({ cost: 1, ...tag(), signal: signal() });
 const window10 = (more: object) => [{ limit: 10, span: 1000, name: "p", shadow: false, ...more }];
@@ -106,10 +110,15 @@ export const STRUCTURES: Record<string, Subject> = {
       recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
       values: () => [window()],
       fractionBelow: () => [5, window()],
+      timeline: () => [lined()],
       explain: () => [asked()],
       delete: nothing,
       close: nothing,
       "static stats": (store) => [[series(store)], asked()],
+      "static timeline": (store) => [
+        [new oriel.Series(store, "a", { retention: "7d" })],
+        { every: "1d", span: "2d", timeZone: "Europe/Berlin" },
+      ],
     },
   },
   LocalSeries: {
@@ -122,6 +131,7 @@ export const STRUCTURES: Record<string, Subject> = {
       percentile: () => [50, { span: 1000, method: "linear", closed: "right" }],
       values: () => [window()],
       fractionBelow: () => [5, window()],
+      timeline: () => [lined()],
     },
   },
   LockedWindow: {

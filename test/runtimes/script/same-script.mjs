@@ -59,6 +59,8 @@ function checkLocal(checks) {
   checks.same("LocalSeries: one percentile", series.percentile(25, { span: "10s" }), 6.25);
   checks.same("LocalSeries: a narrow window", series.values({ span: "3s" }), Float32Array.of(13, 16));
   checks.same("LocalSeries: a share", series.fractionBelow(13), 0.5);
+  const line = series.timeline({ span: "3s", every: "1s", percentiles: [50] });
+  checks.same("LocalSeries: a timeline", line.percentiles[50], Float64Array.of(13, 16, Number.NaN));
   for (const { name, column, dtype, fsum, pct } of cases) {
     const golden = new LocalSeries({ values: dtype === "f4" ? "float32" : "float64", clock: () => clock.nowMs });
     golden.recordMany(column);

@@ -3,6 +3,7 @@ import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { METHODS } from "../../../src/engine/kernel/percentile/percentile.ts";
 import { Series } from "../../../src/entries/index.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
+import { expectTimeline, statsRow, timelineRow } from "../../stats/timeline-oracle.ts";
 import { expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
 
 /** A sequence that looks random and is the same each time. */
@@ -169,6 +170,40 @@ export function answersSuite(stage: () => Stage): void {
         expectStats(answer, inside(events, answer.from, answer.to), { percentiles: [1, 50, 99] });
       }
       expect((await Series.stats([c!], {})).count).toBe(0);
+    });
+
+    test("the buckets of a timeline are those of stats alone, of one series and of several", async () => {
+      const { open, reader, put, store, clock, events } = stage();
+      const c = new Series(store, "c", { retention: "2m", values: "float64" });
+      open({ values: "float64" });
+      for (let i = 0; i < 30; i++) {
+        await put(i * 3.7, -i);
+        await c.record(i * 0.1);
+        clock.nowMs += i % 4 === 3 ? 2600 : 90;
+      }
+      const others = [stage().series, reader()];
+      for (const options of [
+        { span: 10_000, every: 1000 },
+        { span: 10_500, every: 1000, align: "every" },
+        { span: 15_000, every: 2500, window: 5000, closed: "both", at: clock.nowMs - 777 },
+      ] as const)
+        for (const one of others) {
+          const asked = { percentiles: [1, 50, 99], closed: options.closed ?? "right" } as const;
+          const lines = [
+            await one.timeline({ ...options, ...asked }),
+            await Series.timeline([one, c], { ...options, ...asked }),
+          ];
+          for (const [which, line] of lines.entries()) {
+            expectTimeline(line, options, options.at ?? clock.nowMs);
+            for (const [i, at] of line.ends.entries()) {
+              const window = { ...asked, at, span: at - line.times[i]! };
+              const alone = which === 0 ? await one.stats(window) : await Series.stats([one, c], window);
+              expect(timelineRow(line, i)).toEqual(statsRow(alone));
+              if (which === 0) expectStats(alone, inside(events, alone.from, at, asked.closed), asked);
+            }
+          }
+        }
+      expect((await c.timeline({ span: 1, every: 1 })).counts).toEqual(Float64Array.of(0));
     });
 
     test("a deleted series is empty for all processes, and recording continues", async () => {

@@ -8,7 +8,15 @@ import { NAME, type Stage } from "./stage.ts";
 
 /** A random read of a window that has ended `endedMs` before the last event. */
 interface Read {
-  kind: "stats" | "stats of a new process" | "merged" | "merged twice" | "values" | "fractionBelow";
+  kind:
+    | "stats"
+    | "stats of a new process"
+    | "merged"
+    | "merged twice"
+    | "timeline"
+    | "timeline merged"
+    | "values"
+    | "fractionBelow";
   /** The index of the reader. */
   reader: number;
   endedMs: number;
@@ -45,7 +53,10 @@ const RECORDED_MS = 4000;
 
 const reads = fc.array(
   fc.record<Read>({
-    kind: fc.constantFrom("stats", "stats of a new process", "merged", "merged twice", "values", "fractionBelow"),
+    kind: fc.constantFrom(
+      ...(["stats", "stats of a new process", "merged", "merged twice", "timeline", "timeline merged"] as const),
+      ...(["values", "fractionBelow"] as const),
+    ),
     reader: fc.nat(READERS - 1),
     endedMs: fc.nat(RECORDED_MS),
     spanMs: fc.integer({ min: 1, max: 2 * RECORDED_MS }),
@@ -86,6 +97,9 @@ export function atOnceSuite(stage: () => Stage): void {
         if (kind === "values") return one.values(options);
         if (kind === "fractionBelow") return one.fractionBelow(500, options);
         const asked = { ...options, method, percentiles: [0, 12.5, 50, 99, 100] };
+        const line = { ...asked, every: Math.max(1, Math.ceil(spanMs / 7)) };
+        if (kind === "timeline") return one.timeline(line);
+        if (kind === "timeline merged") return Series.timeline([one, second], { ...line, align: "every" });
         if (kind === "stats") return one.stats(asked);
         if (kind === "stats of a new process") return fresh().stats(asked);
         return Series.stats(kind === "merged" ? [one, second] : [one, first], asked);

@@ -1,6 +1,6 @@
+import type { BucketName } from "../../../base/calendar.ts";
 import type { Store } from "../../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../../store/keys.ts";
-import type { BucketName } from "../buckets.ts";
 
 export const MAX_SHARDS = 1024;
 const FORMAT = 1;

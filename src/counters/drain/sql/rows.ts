@@ -1,5 +1,5 @@
+import type { BucketName } from "../../../base/calendar.ts";
 import { argumentError } from "../../../base/errors.ts";
-import type { BucketName } from "../../counter/buckets.ts";
 import type { CounterShape } from "../../counter/table.ts";
 import { checkStart, checkValues } from "./shape.ts";
 import type { DrainBatch, DrainRow } from "./sink.ts";

@@ -1,6 +1,6 @@
+import type { BucketName } from "../../../base/calendar.ts";
 import { argumentError } from "../../../base/errors.ts";
 import { atSite } from "../../../base/site.ts";
-import type { BucketName } from "../../counter/buckets.ts";
 import { isStorable, longestValue as longestOf, MAX_START_MS, MIN_START_MS } from "../../counter/format/layout.ts";
 import type { CounterShape, RowsQuery } from "../../counter/table.ts";
 

@@ -1,4 +1,4 @@
-import type { BucketName } from "../../counter/buckets.ts";
+import type { BucketName } from "../../../base/calendar.ts";
 import type { CounterRow, CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
 
 /** A count that a drain adds to a row. Values are in the order of the dimensions. */

@@ -28,6 +28,15 @@ const MAX_STEPS_AHEAD = 2 ** 18;
 /** Memory of an event in an index, and while its pieces are joined. */
 const BYTES_PER_EVENT = 9;
 
+/** A window that is asked for. */
+interface IndexedWindow {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly closed: Closed;
+  /** Spends no step while the index is incomplete. */
+  readonly spares?: boolean;
+}
+
 interface Parts {
   readonly pieces: Pieces;
   readonly tree: MomentTree;
@@ -49,6 +58,8 @@ export class WindowIndex {
   #positions = new Positions();
   #parts: Parts | undefined;
   #asked = 0;
+  /** At the last query. */
+  #isComplete = false;
   #wasUsed = false;
   #hasFailed = false;
 
@@ -75,11 +86,10 @@ export class WindowIndex {
   fold(
     list: readonly Segment[],
     version: number,
-    fromMs: number,
-    toMs: number,
-    closed: Closed,
+    { fromMs, toMs, closed, spares }: IndexedWindow,
     roomBytes: number,
   ): IndexedFold | undefined {
+    if (spares && !this.#isComplete) return undefined;
     if (this.#hasFailed || list.length === 0 || !(list[0]!.values instanceof Float32Array)) return undefined;
     if (!this.#parts) this.#positions = new Positions();
     const positions = this.#positions;
@@ -102,9 +112,9 @@ export class WindowIndex {
   #grown(count: number): Parts | undefined {
     try {
       this.#parts ??= this.#begin();
-      const isComplete = this.#extend(this.#parts, count);
+      this.#isComplete = this.#extend(this.#parts, count);
       this.sizeBytes = this.#parts?.pieces.sizeBytes ?? 0;
-      return isComplete ? this.#parts : undefined;
+      return this.#isComplete ? this.#parts : undefined;
     } catch {
       this.#reset();
       this.#hasFailed = true;
@@ -143,6 +153,7 @@ export class WindowIndex {
 
   #reset(): void {
     this.#parts = undefined;
+    this.#isComplete = false;
     this.sizeBytes = 0;
     this.#asked = 0;
   }
