@@ -118,6 +118,8 @@ export interface HeldMessage<Payload> {
   againMs: number | undefined;
   /** Its handler has ended, or its message was given back before. */
   isEnded: boolean;
+  /** Its claim lapsed, and this worker moved its message to the dead letters and emitted that. */
+  isDead: boolean;
   /** When the claim lapses, by the monotonic clock, counted from the time of the request. */
   endsAtMs: number;
   /** By the monotonic clock. */

@@ -8,8 +8,8 @@ import type { ExhaustedMessage, Settlement, SettleStatus } from "../steps/settle
 import type { HeldMessage, OwnMessages } from "./held-messages.ts";
 
 /** A message whose result is being sent. */
-type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error" | "own"> & {
-  message: Pick<ClaimedMessage, "id" | "attempt">;
+type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error" | "own" | "isDead"> & {
+  message: Pick<ClaimedMessage, "id" | "attempt" | "receipt">;
 };
 
 /** Emits a worker's events for the results of its messages. */
@@ -41,10 +41,13 @@ export class WorkerEmitter {
     return lateMs;
   }
 
-  /** Messages whose last delivery lapsed. */
-  died(exhausted: readonly ExhaustedMessage[]): void {
+  /** Messages whose last delivery lapsed. It may be one of this worker's, which it holds or whose result is being sent. */
+  died(exhausted: readonly ExhaustedMessage[], held: Iterable<Ended>): void {
+    const here = [...held, ...this.#inFlight.values()];
     for (const { member, deliveries: attempt } of exhausted) {
       const id = idOf(member);
+      for (const each of here)
+        if (each.message.receipt.member === member && each.message.attempt === attempt) each.isDead = true;
       const lapsed = new OrielError("LOST", `message ${id} was not acknowledged in its last delivery`);
       this.listeners.emit("stalled", { id, attempt });
       this.listeners.emit("dead", { id, attempt, error: this.at.error(undefined, lapsed) });
@@ -69,7 +72,9 @@ export class WorkerEmitter {
     // It is unknown whether the retry was stored or the claim lapsed. The message is delivered again in both cases.
     const isDelivered = settlement.verb === "retry" || settlement.verb === "again";
     const isStored = status === "settled" || (isRetry && (status === "repeated" || isDelivered));
-    this.#emit(settlement, ended, isStored);
+    // After `dead` no other outcome follows, unless the result took the message out of the dead letters.
+    const isRevival = settlement.verb === "done" || settlement.verb === "again";
+    if (!ended.isDead || (isStored && isRevival)) this.#emit(settlement, ended, isStored);
     if (ended.own) this.#ownMessages.end(ended.own, isStored && settlement.verb === "done");
   }
 
@@ -106,6 +111,7 @@ export interface WorkerEvents {
    * A message has moved to the dead letters: its last delivery failed (`error` is what the handler threw) or lapsed
    * (LOST), its handler threw a DoNotRetryError, or its bytes are not a message (CORRUPT). Emitted once, by the worker that moved it.
    * If the delivery lapsed and its handler still completes the message, it leaves the dead letters, and `completed` follows.
+   * If the handler called `job.again`, `again` follows. Nothing else follows.
    */
   dead: { id: string; attempt: number; error: unknown };
   /**
@@ -116,7 +122,7 @@ export interface WorkerEvents {
   /**
    * This worker no longer holds the message and its result was not stored: another delivery claimed it, or it is gone.
    * Also emitted when the worker closed before it learned whether the result was stored; the message may then be
-   * delivered again. Also emitted for a message that `close({ within })` gave back.
+   * delivered again. Also emitted for a message that `close({ within })` gave back. Never follows `dead`.
    */
   lost: { id: string; attempt: number };
   /** Messages are claimed late: the oldest of this turn was `lateMs` overdue. */

@@ -32,7 +32,7 @@ interface QueueTarget {
 }
 
 const NOT_BEGUN = {
-  ...{ controller: undefined, loss: undefined, againMs: undefined, isEnded: false },
+  ...{ controller: undefined, loss: undefined, againMs: undefined, isEnded: false, isDead: false },
   ...{ interruption: undefined, startedAtMs: 0, error: undefined, own: undefined },
 };
 
@@ -93,7 +93,7 @@ export class QueueWorker<Payload = unknown> {
           reserve: (turns) => (this.#closing ? 0 : this.#room.reserve(shard, turns)),
           release: (count) => this.#room.release(count),
           onClaims: (claims, answer, sentAtMs) => this.#take(shard, claims, answer, sentAtMs),
-          onExhausted: (exhausted) => this.#emitter.died(exhausted),
+          onExhausted: (exhausted) => this.#emitter.died(exhausted, this.#held),
           onSettled: (settlement, status, isRetry) => this.#emitter.end(settlement, status, isRetry),
           onPolled: () => {
             this.#room.share();
@@ -202,9 +202,9 @@ export class QueueWorker<Payload = unknown> {
     } catch (cause) {
       const outcome = corruptOutcomeOf(claim, cause);
       const settlement: Settlement = { member: claim.member, deliveries: claim.deliveries, ...outcome };
-      const message = { id: outcome.id, attempt: claim.deliveries };
+      const message = { id: outcome.id, attempt: claim.deliveries, receipt: claim };
       const error = this.#emitter.at.error(undefined, corruptMessage(this.#target.keys[shard]!, outcome.id, cause));
-      this.#emitter.expect(settlement, { message, error, startedAtMs: 0, own: undefined });
+      this.#emitter.expect(settlement, { message, error, startedAtMs: 0, own: undefined, isDead: false });
       this.#pollers[shard]!.submit(settlement, true);
       return undefined;
     }

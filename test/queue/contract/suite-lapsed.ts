@@ -1,7 +1,25 @@
 import { describe, expect, test } from "vitest";
+import { type Deferred, deferred } from "../../../src/base/async/deferred.ts";
+import { OrielError, type QueueWorker } from "../../../src/entries/index.ts";
+import type { Store } from "../../../src/store/contract.ts";
 import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { staged } from "./suite.ts";
-import { eventsOf, fill } from "./suite-work.ts";
+import { eventsOf, fill, Gate } from "./suite-work.ts";
+
+/** How the delivery ends whose own worker moved its message to the dead letters, and the events of that. */
+const LATE_ENDS: [what: string, end: (gate: Gate, worker: QueueWorker) => unknown, events: string[]][] = [
+  ["its handler throws", (gate) => gate.end(0, new Error("too late")), ["failed"]],
+  ["its worker gives it back", (_, worker) => worker.close({ within: 0 }), []],
+  ["its handler returns", (gate) => gate.end(0), ["completed"]],
+  [
+    "its handler asks to come again",
+    (gate) => {
+      gate.running[0]!.again({ delay: "1h" });
+      gate.end(0);
+    },
+    ["again"],
+  ],
+];
 
 /** The promises of messages whose claim has lapsed, over one store. */
 export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void {
@@ -39,6 +57,56 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
         ]);
       expect(reported).toHaveLength(6);
       expect(await queue.dead.list()).toMatchObject(["0", "1", "2"].map((id) => ({ id, lastError: "lapsed" })));
+    });
+
+    test.each(LATE_ENDS)("a worker moves its own message to the dead letters, then %s", async (_, end, ends) => {
+      const cut = stage().cuttable();
+      const gate = new Gate();
+      const worker = stage().worker(stage().queueOn(cut.store), gate.handler, { visibility: 500, concurrency: 2 });
+      const events = eventsOf(worker);
+      await fill(stage().queue(), 1, { attempts: 1 });
+      await stage().settle();
+      cut.isCut = true;
+      await stage().advance(600);
+      cut.isCut = false;
+      await stage().advance(5000);
+      const names = () => events.map(([name]) => name).filter((name) => name !== "error");
+      expect(names()).toEqual(["stalled", "dead"]);
+      await stage().awaiting(Promise.resolve(end(gate, worker)));
+      await stage().advance(5000);
+      expect(names()).toEqual(["stalled", "dead", ...ends]);
+    });
+
+    test("a worker does so while the failure is on the way, whose repeat finds a dead message", async () => {
+      const asked: Deferred<void>[] = [];
+      let isHeld = false;
+      const run: Store["run"] = async (operation, ...call) => {
+        if (isHeld && operation.name === "queue/settle-and-claim") {
+          const one = deferred();
+          asked.push(one);
+          await one.promise;
+        }
+        return stage().store.run(operation, ...call);
+      };
+      const gate = new Gate();
+      const queue = stage().queueOn({ ...stage().store, run });
+      const worker = stage().worker(queue, gate.handler, { visibility: 500, concurrency: 4 });
+      const events = eventsOf(worker);
+      await fill(queue, 4, { attempts: 1 });
+      await stage().settle();
+      isHeld = true;
+      gate.end(0, new Error("no"));
+      await stage().settle();
+      gate.end(1); // its result travels beside, with a claim that finds the lapsed message
+      await stage().advance(600);
+      isHeld = false;
+      gate.endAll();
+      asked[1]!.resolve();
+      await stage().settle();
+      asked[0]!.reject(new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" }));
+      await stage().advance(5000);
+      const its = events.filter(([, each]) => (each as { id?: string }).id === "0").map(([name]) => name);
+      expect(its).toEqual(["failed", "stalled", "dead"]);
     });
 
     test("the reason stays that of the last failed delivery", async () => {
