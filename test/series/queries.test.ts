@@ -63,4 +63,17 @@ describe("repeated queries", () => {
     percentiles[0] = 101;
     await expect(series.stats(options)).rejects.toMatchObject({ code: "ARGUMENT" });
   });
+
+  test("have the percentiles of the call, although the caller changes its array while the answer is awaited", async () => {
+    const series = new Series(memoryStore(), "asked");
+    await series.recordMany([1, 2, 3]);
+    const percentiles = [50];
+    const line = { every: "1h", percentiles } as const;
+    const answers = [
+      ...[series.stats({ percentiles }), Series.stats([series], { percentiles })],
+      ...[series.timeline(line), Series.timeline([series], line)],
+    ];
+    percentiles[0] = 100;
+    for (const answer of answers) expect(Object.keys((await answer).percentiles)).toEqual(["50"]);
+  });
 });

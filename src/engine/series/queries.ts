@@ -24,13 +24,8 @@ export class QueryCache {
   of(options: StatsOptions): KnownQuery {
     if (this.#query && this.#isLast(options as LastOptions)) return this.#query;
     const checked = statsQuery(options, this.#retentionMs, this.#end);
-    // The caller may change the array later.
-    const percentiles = [...checked.percentiles];
-    const query = {
-      ...checked,
-      percentiles,
-      kind: `${kindOf(checked)} ${percentiles} ${checked.method} ${checked.ddof}`,
-    };
+    const { percentiles, method, ddof } = checked;
+    const query = { ...checked, kind: `${kindOf(checked)} ${percentiles} ${method} ${ddof}` };
     if (query.atMs !== undefined) return query;
     this.#query = query;
     this.#last = { ...options, percentiles };

@@ -81,10 +81,15 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
   return windowOf(options, retentionMs, "at");
 }
 
-/** With `end` "now", the option `at` is the time of an event, not the end of the window. */
-export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
+/** With `end` "now", the option `at` is the time of an event, not the end of the window. `known` are the options of the call. */
+export function statsQuery(
+  options: StatsOptions,
+  retentionMs: number,
+  end: "at" | "now" = "at",
+  known: readonly string[] = end === "at" ? STATS_OPTIONS : RECORD_OPTIONS,
+): StatsQuery {
   checkGone(options);
-  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
+  checkKnown(options, known);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   percentileRanks(method, 1, 50);
@@ -92,7 +97,8 @@ export function statsQuery(options: StatsOptions, retentionMs: number, end: "at"
   warnOfFractions(percentiles);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
   const { spanMs, atMs, closed, maxAgeMs } = windowOf(options, retentionMs, end);
-  return { spanMs, atMs, closed, maxAgeMs, percentiles, method, ddof };
+  // The caller may change the array later.
+  return { spanMs, atMs, closed, maxAgeMs, percentiles: [...percentiles], method, ddof };
 }
 
 /** A text that equal windows have in common, and no others. `maxAge` is no part of it. */
