@@ -3,7 +3,7 @@ import { Beside } from "../../base/async/beside.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import { ofThisCopy } from "../../base/copies.ts";
-import { argumentError, checkUnaborted, type OrielError, signalOf } from "../../base/errors.ts";
+import { argumentError, checkUnaborted, type OrielError } from "../../base/errors.ts";
 import { Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { tap } from "../../store/registry/live.ts";
@@ -217,6 +217,7 @@ export class Series {
   ): Promise<Timeline<P[number]>> {
     return this.#asked("timeline", () => {
       const query = timelineQuery(options, this.retentionMs);
+      checkUnaborted(options.signal);
       const timeline = this.#askable().exact.compute(query, {}, (view, fromMs, toMs) =>
         timelineOf(
           query,
@@ -235,6 +236,7 @@ export class Series {
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     return this.#asked("values", () => {
       const query = windowQuery(options, this.retentionMs);
+      checkUnaborted(options.signal);
       const loop = this.#askable();
       const { closed } = query;
       const values = loop.exact.compute<Column>(
@@ -252,6 +254,7 @@ export class Series {
     return this.#asked("fractionBelow", () => {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
       const query = windowQuery(options, this.#settings.retentionMs);
+      checkUnaborted(options.signal);
       const share = this.#askable().exact.compute(
         query,
         `below ${limit} ${kindOf(query)}`,
@@ -330,11 +333,11 @@ export class Series {
           throw argumentError("series", series, ofThisCopy("an array of one Series or more", series, "Series"));
         for (const one of series) one.#loops.free.checkOpen();
         const query = queryOf(Math.min(...series.map((one) => one.retentionMs)));
-        const signal = signalOf("signal", options.signal);
+        checkUnaborted(options.signal);
         const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
         const parts = series.map((one) => one.#asked(operation, () => one.#askable().exact.compute(query, {}, part)));
         const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";
-        return merged(await abortable(Promise.all(parts), signal), query, nan);
+        return merged(await abortable(Promise.all(parts), options.signal), query, nan);
       },
       "no",
     );

@@ -183,13 +183,31 @@ describe("errors and flags are correct", () => {
   });
 
   test("a call with an aborted signal is not sent", async () => {
-    const { store } = storeWith();
+    let sent = 0;
+    const { store } = storeWith((_name, _key, run) => {
+      sent++;
+      return run();
+    });
     const series = new Series(store, "s");
     const options = { signal: AbortSignal.abort(new RangeError("enough")) };
     await expect(series.record(1, options)).rejects.toThrow("enough");
     await expect(series.recordMany([1, 2], options)).rejects.toThrow("enough");
     await expect(series.recordAndGet(3, options)).rejects.toThrow("enough");
     expect((await series.stats()).count).toBe(0);
+    sent = 0;
+    const line = { every: "1h" } as const;
+    for (const wrong of [options, { signal: {} as AbortSignal }])
+      for (const call of [
+        series.stats(wrong),
+        series.timeline({ ...line, ...wrong }),
+        series.values(wrong),
+        series.fractionBelow(1, wrong),
+        Series.stats([series], wrong),
+        Series.timeline([series], { ...line, ...wrong }),
+      ])
+        await expect(call).rejects.toThrow(/enough|an AbortSignal/);
+    await series.close();
+    expect(sent).toBe(0);
   });
 
   test("a journal works with any random births", async () => {

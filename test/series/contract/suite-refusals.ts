@@ -125,6 +125,8 @@ export function refusalSuite(stage: () => Stage): void {
         series.values({ signal }),
         series.fractionBelow(1, { signal }),
         Series.stats([series], { signal }),
+        series.timeline({ every: "1s", signal }),
+        Series.timeline([series], { every: "1s", signal }),
       ];
       const free = series.recordAndGet(4);
       abort.abort(reason);
