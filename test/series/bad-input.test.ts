@@ -36,6 +36,7 @@ const lineOptions: [string, unknown[]][] = [
   ["window", [...odd.duration, 60_000]],
   ["align", ["begin", "", null, 1]],
   ["timeZone", ["Europe/Nowhere", "", null, 7]],
+  ["at", [8e15 + 1, -8e15 - 1, Number.MIN_SAFE_INTEGER, new Date(8.64e15)]],
 ];
 const atOptions: [string, unknown[]][] = [
   ["at", [Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53, new Date(Number.NaN)]],
@@ -118,7 +119,10 @@ describe("bad input is refused with one clear error before anything is written",
     await expect(long.timeline({ every: 6000 })).rejects.toThrow(said);
     await expectArgument(() => long.timeline({ every: "36h", timeZone: "UTC" }), "every");
     await expectArgument(() => long.timeline({ every: "1d", timeZone: "UTC", align: "end" }), "align");
-    await expectArgument(() => long.timeline({ every: "1h", window: "1h", span: "7d" }), "span");
+    const together = "it must be at most 601200000 ms: with the window at most the retention, 604800000 ms";
+    await expect(long.timeline({ every: "1h", window: "1h", span: "7d" })).rejects.toThrow(`span is "7d"; ${together}`);
+    const ages = local({ retention: "100001d" });
+    await expectArgument(() => ages.timeline({ every: "7d", timeZone: "UTC" }), "span");
     await expectArgument(() => Series.timeline([], { every: "1h" }), "series");
     await expectArgument(() => long.timeline({ every: "1h", ddof: 1 } as never), "option");
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { METHODS } from "../../src/engine/kernel/percentile/percentile.ts";
 import type { TimelineOptions } from "../../src/engine/stats/timeline.ts";
-import { LocalSeries } from "../../src/entries/index.ts";
+import { LocalSeries, memoryStore, Series } from "../../src/entries/index.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { expectTimeline, statsRow, timelineRow } from "./timeline-oracle.ts";
 
@@ -91,6 +91,16 @@ describe("a timeline of a LocalSeries", () => {
     const sliding = series.timeline({ every: 100, window: 300 });
     expect(sliding).toMatchObject({ from: 9300, to: 10_000, degraded: false });
     expect([...sliding.times]).toEqual([9100, 9200, 9300, 9400, 9500, 9600, 9700]);
+    // As far back as a bucket reaches, not further.
+    const earlier = (at: number) => series.timeline({ every: 100, window: 300, at });
+    expect(earlier(9900)).toMatchObject({ from: 9200, degraded: false });
+    expect(earlier(9900).times[0]).toBe(9000);
+    expect(earlier(9899)).toMatchObject({ from: 9199, degraded: true, degradedBy: "retention" });
+  });
+
+  test("options may be inherited", () => {
+    const series = new LocalSeries({ clock: () => 10_000 });
+    expect([...series.timeline(Object.create({ span: 2000, every: 1000 })).ends]).toEqual([9000, 10_000]);
   });
 });
 
@@ -121,6 +131,40 @@ describe("calendar days", () => {
       ({ date }) => new Date(date).getUTCDay() === 1,
     );
     expect([...weeks.ends]).toEqual([...mondays.map(({ beginMs }) => beginMs), toMs]);
+  });
+});
+
+/** Zones that put the clocks back after midnight, and the first instant that is of the date before again. */
+const REPEATED = [
+  ["America/St_Johns", "2005-10-30T02:31:00Z"],
+  ["Antarctica/Casey", "2010-03-04T15:00:00Z"],
+] as const;
+
+describe.each(REPEATED)("a day of %s that began before the clocks went back at %s", (timeZone, back) => {
+  test.each([-1, 0, 1, 60_000, 1_800_000, 3_600_000, 3_600_001])("has begun %i ms after it", (laterMs) => {
+    const toMs = Date.parse(back) + laterMs;
+    const series = new LocalSeries({ retention: "4d", clock: () => toMs });
+    const begins = beginsOfDates(timeZone, toMs - 3 * DAY_MS, toMs);
+    const { ends } = series.timeline({ span: "3d", every: "1d", timeZone });
+    expect([...ends]).toEqual([...begins.map(({ beginMs }) => beginMs), toMs]);
+  });
+
+  test("is one bucket of several series, of clocks before and after", async () => {
+    const backMs = Date.parse(back);
+    const stepped = [backMs - 30_000, backMs + 1_800_000, backMs + 5_400_000].map((endMs) => {
+      const clock = { nowMs: backMs - 5 * 3_600_000 };
+      return { clock, endMs, series: new Series(memoryStore({ clock: () => clock.nowMs }), "s", { retention: "4d" }) };
+    });
+    for (const { clock, endMs, series } of stepped) {
+      await series.record(1);
+      clock.nowMs = endMs;
+      await series.recordMany([2, 3]);
+    }
+    const { counts } = await Series.timeline(
+      stepped.map(({ series }) => series),
+      { span: "3d", every: "1d", timeZone },
+    );
+    expect([...counts.slice(-2)]).toEqual([3, 6]);
   });
 });
 

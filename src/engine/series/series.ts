@@ -218,16 +218,11 @@ export class Series {
     return this.#asked("timeline", () => {
       const query = timelineQuery(options, this.retentionMs);
       checkUnaborted(options.signal);
-      const timeline = this.#askable().exact.compute(query, {}, (view, fromMs, toMs) =>
-        timelineOf(
-          query,
-          toMs,
-          this.#settings.nan,
-          bucketsOf(query, toMs),
-          (bucket) => aggregatesOf(view, bucket),
-          view.degradedBy(fromMs),
-        ),
-      );
+      const timeline = this.#askable().exact.compute(query, {}, (view, _, toMs) => {
+        const buckets = bucketsOf(query, toMs);
+        const aggregates = (bucket: Bucket) => aggregatesOf(view, bucket);
+        return timelineOf(query, toMs, this.#settings.nan, buckets, aggregates, view.degradedBy(buckets[0]!.fromMs));
+      });
       return abortable(timeline, options.signal);
     });
   }
@@ -386,12 +381,12 @@ interface TimelinePart {
   degradedBy: Degraded | undefined;
 }
 
-function bucketsPart(view: WindowView, fromMs: number, toMs: number, query: TimelineQuery): TimelinePart {
+function bucketsPart(view: WindowView, _: number, toMs: number, query: TimelineQuery): TimelinePart {
   const buckets = bucketsOf(query, toMs);
   const parts = buckets.map(
     (bucket) => [bucketNumber(query, toMs, bucket.toMs), partOf(view, bucket.fromMs, bucket.toMs, query)] as const,
   );
-  return { parts: new Map(parts), buckets, toMs, degradedBy: view.degradedBy(fromMs) };
+  return { parts: new Map(parts), buckets, toMs, degradedBy: view.degradedBy(buckets[0]!.fromMs) };
 }
 
 /** The buckets of the part that ends last, each with the events of all parts. */

@@ -131,10 +131,11 @@ export class LocalSeries {
   timeline<const P extends readonly number[] = DefaultPercentiles>(options: TimelineOptions<P>): Timeline<P[number]> {
     try {
       const query = timelineQuery(options, this.#retentionMs);
-      const { toMs, fromMs } = this.#windowOf(query);
+      const { toMs } = this.#windowOf(query);
+      const buckets = bucketsOf(query, toMs);
       const roomBytes = this.#maxBytes - this.#events.sizeBytes;
       const aggregatesOf = (bucket: Bucket) => this.#folds.stats(this.#events, bucket, roomBytes);
-      return timelineOf(query, toMs, this.#nan, bucketsOf(query, toMs), aggregatesOf, this.#degradedBy(fromMs));
+      return timelineOf(query, toMs, this.#nan, buckets, aggregatesOf, this.#degradedBy(buckets[0]!.fromMs));
     } catch (error) {
       throw AT.error("timeline", error);
     }

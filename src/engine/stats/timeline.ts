@@ -1,5 +1,5 @@
 import { Calendar } from "../../base/calendar.ts";
-import { argumentError, checkKnown } from "../../base/errors.ts";
+import { argumentError } from "../../base/errors.ts";
 import { oneOf } from "../../base/options.ts";
 import { type Closed, type Duration, durationMs } from "../../base/time.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
@@ -73,6 +73,8 @@ export interface Bucket {
 const MAX_BUCKETS = 100_000;
 /** One of 8 buckets spends as much on an index as a single question does. */
 const BUCKETS_PER_QUESTION = 8;
+/** Within the times that a Date can have. Beyond them numbers lack the precision to count each ms. */
+const MAX_AT_MS = 8e15;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** 1970-01-05 was a Monday. */
@@ -83,11 +85,15 @@ const TIMELINE_OPTIONS = [
 ];
 
 export function timelineQuery(options: TimelineOptions<readonly number[]>, retentionMs: number): TimelineQuery {
-  checkKnown(options, TIMELINE_OPTIONS);
-  const { every, align = "end", timeZone, window, ...stats } = options;
+  const query = statsQuery(options, retentionMs, "at", TIMELINE_OPTIONS);
+  const { span, at, every, align = "end", timeZone, window } = options;
   const windowMs = window === undefined ? undefined : durationMs("window", window, 1, retentionMs - 1);
-  const query = statsQuery(stats, retentionMs - (windowMs ?? 0));
-  const { spanMs: lengthMs } = query;
+  const maxMs = retentionMs - (windowMs ?? 0);
+  const lengthMs = span === undefined ? maxMs : query.spanMs;
+  if (lengthMs > maxMs)
+    throw argumentError("span", span, `at most ${maxMs} ms: with the window at most the retention, ${retentionMs} ms`);
+  if (query.atMs !== undefined && Math.abs(query.atMs) > MAX_AT_MS)
+    throw argumentError("at", at, `ms since 1970, at most ${MAX_AT_MS} from there`);
   const everyMs = durationMs("every", every, 1, lengthMs);
   oneOf("align", align, "end", "every");
   if (lengthMs / everyMs > MAX_BUCKETS)
@@ -99,6 +105,8 @@ export function timelineQuery(options: TimelineOptions<readonly number[]>, reten
   const calendar = timeZone === undefined ? undefined : new Calendar(timeZone);
   if (calendar && everyMs % DAY_MS !== 0)
     throw argumentError("every", every, 'a whole number of days with timeZone, like "1d"');
+  if (calendar && lengthMs > MAX_BUCKETS * DAY_MS)
+    throw argumentError("span", span, `at most ${MAX_BUCKETS} days with timeZone`);
   if (calendar && options.align === "end")
     throw argumentError("align", align, '"every" or left out with timeZone: buckets begin with a day');
   return { ...query, spanMs: lengthMs + (windowMs ?? 0), lengthMs, everyMs, align, calendar, windowMs };
@@ -131,13 +139,22 @@ function stepsBetween(fromMs: number, toMs: number, { everyMs, align }: Timeline
 /** The begins of days, or of the first day of each step. From the last to the first, as a day's begin names the day before it. */
 function daysBetween(fromMs: number, toMs: number, everyMs: number, calendar: Calendar): number[] {
   const edges: number[] = [];
-  const beginOf = (minute: number) => calendar.startOf("day", minute);
-  let day = beginOf(Math.ceil(toMs / MINUTE_MS) - 1);
+  let day = dayBefore(toMs, calendar);
   while (day * MINUTE_MS > fromMs) {
-    if (stepOf(day, everyMs, calendar) !== stepOf(day - 1, everyMs, calendar)) edges.unshift(day * MINUTE_MS);
-    day = beginOf(day - 1);
+    if (stepOf(day, everyMs, calendar) !== stepOf(day - 1, everyMs, calendar)) edges.push(day * MINUTE_MS);
+    day = calendar.startOf("day", day - 1);
   }
-  return edges;
+  return edges.reverse();
+}
+
+/**
+ * The begin of the last day that begins before `endMs`. Clocks that go back at midnight repeat the end of a date after the next
+ * one has begun. So the search begins a day later.
+ */
+function dayBefore(endMs: number, calendar: Calendar): number {
+  let day = calendar.startOf("day", Math.ceil(endMs / MINUTE_MS) - 1 + DAY_MS / MINUTE_MS);
+  while (day * MINUTE_MS >= endMs) day = calendar.startOf("day", day - 1);
+  return day;
 }
 
 /** The number of the step to which a minute belongs. Steps are counted from a Monday. */
@@ -150,7 +167,7 @@ function stepOf(minute: number, everyMs: number, calendar: Calendar): number {
  * that of the step that ends with the bucket. If steps are counted from the end, it is the place before the end.
  */
 export function bucketNumber({ everyMs, align, calendar }: TimelineQuery, toMs: number, endMs: number): number {
-  if (calendar) return stepOf(Math.ceil(endMs / MINUTE_MS) - 1, everyMs, calendar);
+  if (calendar) return stepOf(dayBefore(endMs, calendar), everyMs, calendar);
   return align === "end" ? (endMs - toMs) / everyMs : Math.ceil(endMs / everyMs);
 }
 
