@@ -119,10 +119,8 @@ describe("bad input is refused with one clear error before anything is written",
     await expect(long.timeline({ every: 6000 })).rejects.toThrow(said);
     await expectArgument(() => long.timeline({ every: "36h", timeZone: "UTC" }), "every");
     await expectArgument(() => long.timeline({ every: "1d", timeZone: "UTC", align: "end" }), "align");
-    const together = "it must be at most 601200000 ms: with the window at most the retention, 604800000 ms";
+    const together = "it must be at most 601200000 ms, the retention without the window";
     await expect(long.timeline({ every: "1h", window: "1h", span: "7d" })).rejects.toThrow(`span is "7d"; ${together}`);
-    const ages = local({ retention: "100001d" });
-    await expectArgument(() => ages.timeline({ every: "7d", timeZone: "UTC" }), "span");
     await expectArgument(() => Series.timeline([], { every: "1h" }), "series");
     await expectArgument(() => long.timeline({ every: "1h", ddof: 1 } as never), "option");
   });

@@ -148,8 +148,7 @@ export class Series {
 
   #stats(options: StatsOptions): Promise<WindowStats> {
     const query = this.#queries.of(options);
-    checkUnaborted(options.signal);
-    const loop = this.#askable();
+    const loop = this.#askable(options);
     // With "local" this process has a copy in any case.
     const isOwn = this.#settings.isLocalOnError || !SharedAnswers.suits(query) || loop.online.view.isYoungFor(query);
     if (isOwn) return loop.exact.stats(query);
@@ -193,8 +192,7 @@ export class Series {
 
   #recordAndGetWith(value: number, options: StatsOptions & RecordOptions): Promise<WindowStats> {
     const query = this.#recordQueries.of(options);
-    checkUnaborted(options.signal);
-    const loop = this.#askable();
+    const loop = this.#askable(options);
     if (options.at === undefined) {
       loop.put(value);
       return abortable(loop.exact.stats(query, loop.lastBatch), options.signal);
@@ -217,8 +215,7 @@ export class Series {
   ): Promise<Timeline<P[number]>> {
     return this.#asked("timeline", () => {
       const query = timelineQuery(options, this.retentionMs);
-      checkUnaborted(options.signal);
-      const timeline = this.#askable().exact.compute(query, {}, (view, _, toMs) => {
+      const timeline = this.#askable(options).exact.compute(query, {}, (view, _, toMs) => {
         const buckets = bucketsOf(query, toMs);
         const aggregates = (bucket: Bucket) => aggregatesOf(view, bucket);
         return timelineOf(query, toMs, this.#settings.nan, buckets, aggregates, view.degradedBy(buckets[0]!.fromMs));
@@ -231,8 +228,7 @@ export class Series {
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     return this.#asked("values", () => {
       const query = windowQuery(options, this.retentionMs);
-      checkUnaborted(options.signal);
-      const loop = this.#askable();
+      const loop = this.#askable(options);
       const { closed } = query;
       const values = loop.exact.compute<Column>(
         query,
@@ -248,9 +244,8 @@ export class Series {
   fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
     return this.#asked("fractionBelow", () => {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-      const query = windowQuery(options, this.#settings.retentionMs);
-      checkUnaborted(options.signal);
-      const share = this.#askable().exact.compute(
+      const query = windowQuery(options, this.retentionMs);
+      const share = this.#askable(options).exact.compute(
         query,
         `below ${limit} ${kindOf(query)}`,
         (view, fromMs, toMs) => {
@@ -338,8 +333,9 @@ export class Series {
     );
   }
 
-  /** The loop for a query. Throws if the series is closed or too many queries wait. */
-  #askable(): CommitLoop {
+  /** The loop for a query. Throws if its signal is aborted, the series is closed, or too many queries wait. */
+  #askable({ signal }: WindowOptions = {}): CommitLoop {
+    checkUnaborted(signal);
     const loop = this.#loops.free;
     loop.checkAskable();
     return loop;

@@ -21,7 +21,7 @@ export interface TimelineOptions<P extends readonly number[] = DefaultPercentile
   align?: "end" | "every" | undefined;
   /** Buckets are calendar days of this zone ("Europe/Berlin"), or `every` days that are counted from a Monday. */
   timeZone?: string | undefined;
-  /** Length of the window that ends with each bucket; default: the bucket itself. Span and window are at most the retention. */
+  /** Length of the window that ends with each bucket; default: the bucket itself. Together with the span at most the retention. */
   window?: Duration | undefined;
 }
 
@@ -90,10 +90,8 @@ export function timelineQuery(options: TimelineOptions<readonly number[]>, reten
   const windowMs = window === undefined ? undefined : durationMs("window", window, 1, retentionMs - 1);
   const maxMs = retentionMs - (windowMs ?? 0);
   const lengthMs = span === undefined ? maxMs : query.spanMs;
-  if (lengthMs > maxMs)
-    throw argumentError("span", span, `at most ${maxMs} ms: with the window at most the retention, ${retentionMs} ms`);
-  if (query.atMs !== undefined && Math.abs(query.atMs) > MAX_AT_MS)
-    throw argumentError("at", at, `ms since 1970, at most ${MAX_AT_MS} from there`);
+  if (lengthMs > maxMs) throw argumentError("span", span, `at most ${maxMs} ms, the retention without the window`);
+  if (Math.abs(query.atMs ?? 0) > MAX_AT_MS) throw argumentError("at", at, `ms since 1970, at most ${MAX_AT_MS}`);
   const everyMs = durationMs("every", every, 1, lengthMs);
   oneOf("align", align, "end", "every");
   if (lengthMs / everyMs > MAX_BUCKETS)
@@ -105,11 +103,9 @@ export function timelineQuery(options: TimelineOptions<readonly number[]>, reten
   const calendar = timeZone === undefined ? undefined : new Calendar(timeZone);
   if (calendar && everyMs % DAY_MS !== 0)
     throw argumentError("every", every, 'a whole number of days with timeZone, like "1d"');
-  if (calendar && lengthMs > MAX_BUCKETS * DAY_MS)
-    throw argumentError("span", span, `at most ${MAX_BUCKETS} days with timeZone`);
   if (calendar && options.align === "end")
     throw argumentError("align", align, '"every" or left out with timeZone: buckets begin with a day');
-  return { ...query, spanMs: lengthMs + (windowMs ?? 0), lengthMs, everyMs, align, calendar, windowMs };
+  return { ...query, spanMs: lengthMs + retentionMs - maxMs, lengthMs, everyMs, align, calendar, windowMs };
 }
 
 /**
@@ -139,11 +135,8 @@ function stepsBetween(fromMs: number, toMs: number, { everyMs, align }: Timeline
 /** The begins of days, or of the first day of each step. From the last to the first, as a day's begin names the day before it. */
 function daysBetween(fromMs: number, toMs: number, everyMs: number, calendar: Calendar): number[] {
   const edges: number[] = [];
-  let day = dayBefore(toMs, calendar);
-  while (day * MINUTE_MS > fromMs) {
+  for (let day = dayBefore(toMs, calendar); day * MINUTE_MS > fromMs; day = calendar.startOf("day", day - 1))
     if (stepOf(day, everyMs, calendar) !== stepOf(day - 1, everyMs, calendar)) edges.push(day * MINUTE_MS);
-    day = calendar.startOf("day", day - 1);
-  }
   return edges.reverse();
 }
 
@@ -152,7 +145,7 @@ function daysBetween(fromMs: number, toMs: number, everyMs: number, calendar: Ca
  * one has begun. So the search begins a day later.
  */
 function dayBefore(endMs: number, calendar: Calendar): number {
-  let day = calendar.startOf("day", Math.ceil(endMs / MINUTE_MS) - 1 + DAY_MS / MINUTE_MS);
+  let day = calendar.startOf("day", Math.ceil((endMs + DAY_MS) / MINUTE_MS) - 1);
   while (day * MINUTE_MS >= endMs) day = calendar.startOf("day", day - 1);
   return day;
 }
