@@ -119,7 +119,7 @@ describe("bad input is refused with one clear error before anything is written",
     await expect(long.timeline({ every: 6000 })).rejects.toThrow(said);
     await expectArgument(() => long.timeline({ every: "36h", timeZone: "UTC" }), "every");
     await expectArgument(() => long.timeline({ every: "1d", timeZone: "UTC", align: "end" }), "align");
-    const together = "it must be at most 601200000 ms, the retention without the window";
+    const together = "it must be at most 601200000 ms with this window";
     await expect(long.timeline({ every: "1h", window: "1h", span: "7d" })).rejects.toThrow(`span is "7d"; ${together}`);
     await expectArgument(() => Series.timeline([], { every: "1h" }), "series");
     await expectArgument(() => long.timeline({ every: "1h", ddof: 1 } as never), "option");

@@ -90,8 +90,8 @@ export function timelineQuery(options: TimelineOptions<readonly number[]>, reten
   const windowMs = window === undefined ? undefined : durationMs("window", window, 1, retentionMs - 1);
   const maxMs = retentionMs - (windowMs ?? 0);
   const lengthMs = span === undefined ? maxMs : query.spanMs;
-  if (lengthMs > maxMs) throw argumentError("span", span, `at most ${maxMs} ms, the retention without the window`);
-  if (Math.abs(query.atMs ?? 0) > MAX_AT_MS) throw argumentError("at", at, `ms since 1970, at most ${MAX_AT_MS}`);
+  if (lengthMs > maxMs) throw argumentError("span", span, `at most ${maxMs} ms with this window`);
+  if (Math.abs(query.atMs ?? 0) > MAX_AT_MS) throw argumentError("at", at, `at most ${MAX_AT_MS} ms from 1970`);
   const everyMs = durationMs("every", every, 1, lengthMs);
   oneOf("align", align, "end", "every");
   if (lengthMs / everyMs > MAX_BUCKETS)
