@@ -9,6 +9,10 @@ export const constants = {
   SLOT_MS: 600_000,
   // Slots that are kept: the one that is filled, and those of the hour before.
   SLOTS: 7,
+  // A count of a structure is kept in bins of this length. Processes report as often.
+  BIN_MS: 10_000,
+  // Bins of a ring, 3 hours. A bin is at its number (server ms / BIN_MS) modulo BINS.
+  BINS: 1080,
   // Entries of the stream of operators' actions: two for each action. The oldest are removed.
   MAX_ACTION_ENTRIES: 1000,
   // The last entries, among which a repeated one is looked for.
@@ -18,7 +22,12 @@ export const constants = {
 };
 
 export const records = {
-  // The head of a reply, before the list.
+  // A bin of a ring. The number 0 is that of none.
+  BIN: [
+    ["number", "u32"],
+    ["count", "f64"],
+  ],
+  // The head of a reply, before the list or the bins.
   LINES_READ: [["nowMs", "f64", "now"]],
   // The head of an id with its count. Its text in UTF-8 follows.
   DENIED: [

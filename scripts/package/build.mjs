@@ -18,7 +18,8 @@ const inBothForms = {
   ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
   // Those that compute bring kernels.
   ...files("src/entries/runtimes", "series", "metrics", "fleet", "dashboard", "browser", "js", "slim"),
-  ...files("src/store/redis", "redis", "redis-edge"),
+  ...files("src/store/redis", "redis-edge"),
+  redis: join(root, "src/entries/redis-store.ts"),
 };
 const onlyEsm = {
   ...files("src/command", "cli"),
@@ -33,7 +34,7 @@ const onlyEsm = {
  * Imports that `imports` of package.json resolves for each runtime: of the store, of the kernels and of the upkeep of series, in the
  * entries of structures. One file therefore serves all runtimes.
  */
-const STORE = [/\/store\/redis\/redis\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store"];
+const STORE = [/\/redis-store\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store"];
 const KERNELS = [/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#kernels"];
 const UPKEEP = [/\/upkeep\.ts$/, /\/runtimes\/(series|metrics|fleet|dashboard)\.ts$/, "#upkeep"];
 

@@ -14,5 +14,8 @@ provideKernels(kernels);
 provideBlocks(blocks);
 withUpkeep(undefined, upkeep);
 
-export { redisStore } from "../store/redis/redis.ts";
+export { redisStore } from "./redis-store.ts";
+
+// After the store, so that the shared file keeps the code of stores together, where gzip finds what repeats.
+
 export * from "./api.ts";

@@ -1,6 +1,7 @@
 import { shardKeys } from "../../src/counters/counter/format/layout.ts";
 import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/entries/index.ts";
 import { actions } from "../../src/operate/history/steps/actions.ts";
+import { count } from "../../src/operate/history/steps/count.ts";
 import { denied } from "../../src/operate/history/steps/denied.ts";
 import { lines } from "../../src/operate/history/steps/lines.ts";
 import { keysOfShard, shardOf, timesKeys } from "../../src/queue/format/layout.ts";
@@ -179,7 +180,7 @@ export const lists: Subject = {
   name: "lists",
   called: /./,
   drives: [],
-  keys: [/^oriel:\{NAME\}:(structures|processes)(:times)?$/, /^oriel:\{NAME\}:(openings|actions|ids:\d)$/],
+  keys: [/^oriel:\{NAME\}:(structures|processes)(:times)?$/, /^oriel:\{NAME\}:(openings|actions|ring|ids:\d)$/],
   open(store, name): Driven {
     const base = store.keyOf(name);
     const own = { process: "p", version: "1", record: "{}" };
@@ -190,6 +191,7 @@ export const lists: Subject = {
       await store.run(lines, `${base}:openings`, { line: "{}", isWanted: true });
       await store.run(actions, `${base}:actions`, { entry: { id: "1" }, isWanted: false });
       await store.run(denied, `${base}:ids`, { added: new Map([["a", 1]]), isWanted: false });
+      await store.run(count, `${base}:ring`, { added: 1, bins: 0 });
     };
     return {
       reported: [],
@@ -199,6 +201,8 @@ export const lists: Subject = {
         "list structures": () => listed("structures"),
         "list processes": () => listed("processes"),
         "deny ids": () => store.run(denied, `${base}:ids`, { added: new Map([["b", 2]]), isWanted: false }),
+        count: () => store.run(count, `${base}:ring`, { added: 2, bins: 0 }),
+        counts: () => store.run(count, `${base}:ring`, { added: 0, bins: 1080 }),
         "denied ids": () => store.run(denied, `${base}:ids`, { added: new Map(), isWanted: true }),
         openings: () => store.run(lines, `${base}:openings`, { line: "{}", isWanted: true }),
         act: () => store.run(actions, `${base}:actions`, { entry: { id: "2" }, isWanted: false }),

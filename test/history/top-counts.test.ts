@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { TopCounts } from "../../src/operate/history/limiter-history.ts";
+import { TopCounts } from "../../src/operate/history/top-counts.ts";
 
 test("a count is exact up to the maximum of ids, else too small by at most total / (maximum + 1)", () => {
   fc.assert(

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actions } from "../../src/operate/history/steps/actions.ts";
+import { count } from "../../src/operate/history/steps/count.ts";
 import { denied } from "../../src/operate/history/steps/denied.ts";
 import { lines } from "../../src/operate/history/steps/lines.ts";
 import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
@@ -86,6 +87,57 @@ test("an action that is sent again is not added again", async () => {
   expect((await add("a")).map(([, { id }]) => id).filter((id) => id === "a")).toHaveLength(1);
   await add("c");
   expect((await add("a")).map(([, { id }]) => id).filter((id) => id === "a")).toHaveLength(2);
+});
+
+test("counts are the same in all forms, and each bin has what was added in it, over the round and steps of the clock", async () => {
+  const added = fc.constantFrom(0, 1, 2, 1000, 2 ** 40);
+  const bins = fc.constantFrom(0, 1, 2, 30, 1079, 1080, 5000);
+  const goneMs = fc.constantFrom(0, 1, 9999, 10_000, 25_000, 10_790_000, 10_800_000, 10_800_001, -60_000);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(goneMs, added, bins), { minLength: 3, maxLength: 25 }), async (steps) => {
+      for (const each of stores) await each.clear();
+      let nowMs = 1.9e12;
+      const truth = new Map<number, number>();
+      for (const [ms, more, wanted] of steps) {
+        nowMs += ms;
+        const found = await onAll(nowMs, async ({ store }) => {
+          const read = await store.run(count, store.keyOf("ring"), { added: more, bins: wanted });
+          return { ...read, bins: [...read.bins].sort((a, b) => a.number - b.number) };
+        });
+        const current = Math.floor(nowMs / 10_000);
+        if (more > 0) truth.set(current, (truth.get(current) ?? 0) + more);
+        expect(found.nowMs).toBe(nowMs);
+        for (const bin of found.bins) expect(bin.count).toBeLessThanOrEqual(truth.get(bin.number) ?? 0);
+        if (more > 0 && wanted > 0) expect(found.bins.map(({ number }) => number)).toContain(current);
+        if (wanted === 0) expect(found.bins).toEqual([]);
+        const isForward = steps.every(([each]) => each >= 0);
+        if (!isForward) continue;
+        const shown = found.bins.filter(({ number }) => number > current - Math.min(1080, wanted));
+        const all = [...truth].filter(([number]) => number > current - Math.min(1080, wanted));
+        expect(shown.map((bin) => [bin.number, bin.count])).toEqual(all);
+      }
+    }),
+    { numRuns: runs(40) },
+  );
+});
+
+test("a ring expires when its last bin is too old", async () => {
+  for (const each of stores) await each.clear();
+  const { nowMs } = stores[0]!.clock;
+  await onAll(nowMs, ({ store }) => store.run(count, store.keyOf("ring"), { added: 1, bins: 0 }));
+  for (const each of stores) expect([...(await each.expiries()).values()]).toEqual([nowMs + 10_800_000]);
+});
+
+test("a value that is no ring of counts is CORRUPT, and the error names its key", async () => {
+  for (const { store, clear } of stores)
+    for (const added of [0, 1]) {
+      await clear();
+      const key = store.keyOf("ring");
+      await store.run(lines, key, { line: "foreign!", isWanted: false }); // of a length that no ring has
+      const call = store.run(count, key, { added, bins: 1 });
+      await expect(call).rejects.toMatchObject({ code: "CORRUPT", applied: "no" });
+      await expect(call).rejects.toThrow(`"${key}" is damaged`);
+    }
 });
 
 const SLOT_MS = 600_000;

@@ -9,9 +9,9 @@ const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker",
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
   oriel: 800_000,
-  "oriel/limiter": 240_000,
-  "oriel/lock": 240_000,
-  "oriel/breaker": 240_000,
+  "oriel/limiter": 249_000,
+  "oriel/lock": 249_000,
+  "oriel/breaker": 249_000,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();

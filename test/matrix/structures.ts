@@ -188,6 +188,7 @@ export const structures = structuresOf({
       maxPendingBytes: BOUND,
       onWarning: "reads only: store/warnings.test.ts",
       tls: "of the connection: managed/tls.slow.test.ts",
+      history: "on and off: history/by-itself.test.ts",
       registry: "on in every row; off, it adds no call: registry/announcements.test.ts",
     },
     make: (options) => redisStore("redis://127.0.0.1", options),

@@ -6,6 +6,7 @@ import { SEALED, seal } from "../../src/engine/journal/sealed/steps/seal.ts";
 import { DelayQueue, Lock, MultiSemaphore, ReadWriteLock, Series } from "../../src/entries/index.ts";
 import { permitsInUse } from "../../src/holds/semaphore/permit-calls.ts";
 import { actions } from "../../src/operate/history/steps/actions.ts";
+import { count } from "../../src/operate/history/steps/count.ts";
 import { denied } from "../../src/operate/history/steps/denied.ts";
 import { lines } from "../../src/operate/history/steps/lines.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -107,8 +108,13 @@ async function historySteps(store: Store, name: string) {
   const base = store.keyOf(`${name} ids`);
   for (const id of ["a", "b", "a", "é𝄞"]) await store.run(denied, base, { added: new Map([[id, 2]]), isWanted: false });
   const ids = await store.run(denied, base, { added: new Map(), isWanted: true });
+  const ring = store.keyOf(`${name} ring`);
+  for (const added of [3, 2 ** 40]) await store.run(count, ring, { added, bins: 0 });
+  const { bins } = await store.run(count, ring, { added: 0, bins: 1080 });
   return {
     ids: [...ids],
+    // The bins of two times, if one ended between the calls.
+    count: bins.reduce((sum, bin) => sum + bin.count, 0),
     done: done.map(([, fields]) => fields),
     lines: list.split("\n").map((line) => line.replace(/^\d+ /, "")),
   };

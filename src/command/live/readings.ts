@@ -1,5 +1,5 @@
 import type { Colors } from "picocolors/types";
-import { limiterHistory } from "../../operate/dashboard/history/outcomes.ts";
+import { outcomeHistory } from "../../operate/dashboard/history/outcomes.ts";
 import { age, asTyped, exact, instant } from "../../operate/format.ts";
 import { readCircuit } from "../../operate/kinds/breaker.ts";
 import { countersOf } from "../../operate/kinds/counters.ts";
@@ -54,7 +54,7 @@ const READS: Partial<Record<StructureKind, Read>> = {
   async Limiter(scope, structure, { spanMs }) {
     const { policies } = structure.settings;
     const listed = Array.isArray(policies) ? policies.map((each) => Object(each) as Record<string, unknown>) : [];
-    const history = await limiterHistory(scope, structure, new URLSearchParams({ span: `${spanMs}` }));
+    const history = await outcomeHistory(scope, "Limiter", structure, new URLSearchParams({ span: `${spanMs}` }));
     const { outcomes } = history.body;
     const sumOf = (of: string) => outcomes.reduce((sum, { outcome, total }) => sum + (outcome === of ? total : 0), 0);
     const counts = { allowed: sumOf("allowed"), denied: sumOf("denied"), shadow: sumOf("shadow") };

@@ -1,3 +1,3 @@
 // Entry `oriel` for Deno: the same as for Node, but no permission is required until it is used.
-export { redisStore } from "../../store/redis/redis.ts";
+export { redisStore } from "../redis-store.ts";
 export * from "./with-bytes.ts";

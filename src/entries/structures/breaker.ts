@@ -4,5 +4,5 @@
  * @module oriel/breaker
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/breaker.ts";
+export { redisStore } from "../redis-store.ts";

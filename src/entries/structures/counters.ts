@@ -4,5 +4,5 @@
  * @module oriel/counters
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/counters.ts";
+export { redisStore } from "../redis-store.ts";

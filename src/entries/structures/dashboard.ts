@@ -4,5 +4,5 @@
  * @module oriel/dashboard
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/dashboard.ts";
+export { redisStore } from "../redis-store.ts";

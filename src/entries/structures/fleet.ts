@@ -4,5 +4,5 @@
  * @module oriel/fleet
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/fleet.ts";
+export { redisStore } from "../redis-store.ts";

@@ -4,5 +4,5 @@
  * @module oriel/limiter
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/limiter.ts";
+export { redisStore } from "../redis-store.ts";

@@ -4,5 +4,5 @@
  * @module oriel/lock
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/lock.ts";
+export { redisStore } from "../redis-store.ts";

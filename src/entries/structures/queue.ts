@@ -4,5 +4,5 @@
  * @module oriel/queue
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/queue.ts";
+export { redisStore } from "../redis-store.ts";

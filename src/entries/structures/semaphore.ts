@@ -7,5 +7,5 @@
 export type { QuorumClient } from "../../holds/semaphore/quorum.ts";
 export { QuorumLock } from "../../holds/semaphore/quorum-lock.ts";
 export { QuorumSemaphore } from "../../holds/semaphore/quorum-semaphore.ts";
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/lock.ts";
+export { redisStore } from "../redis-store.ts";

@@ -4,5 +4,5 @@
  * @module oriel/series
  */
 
-export { redisStore } from "../../store/redis/redis.ts";
 export * from "../api/series.ts";
+export { redisStore } from "../redis-store.ts";

@@ -120,16 +120,18 @@ export interface FleetName extends FleetCounts {
   maxLatencyMs: number | null;
 }
 
-/** Decisions per second of each outcome and policy, one number for each bucket, oldest first. Empty without a history. */
-export interface LimiterHistory {
+/** What happened per second, by outcome and policy, one number for each bucket, oldest first. Empty without a history. */
+export interface OutcomeHistory {
   fromMs: number;
   toMs: number;
   /** Ends of the buckets. A bucket begins where the one before it ends, and the first one at `fromMs`. */
   endsMs: readonly number[];
   outcomes: readonly {
-    outcome: "allowed" | "denied" | "shadow";
+    /** Of a limiter allowed, denied and shadow; of a queue completed, failed and dead. */
+    outcome: string;
+    /** "" of a queue. */
     policy: string;
-    /** Decisions in the window. */
+    /** In the window. */
     total: number;
     perSecond: readonly number[];
   }[];

@@ -1,7 +1,7 @@
 import { argumentError } from "../../base/errors.ts";
 import type { Duration } from "../../base/time.ts";
 import { Limiter } from "../../limits/limiter/limiter.ts";
-import { limiterHistory, limiterRates } from "../dashboard/history/outcomes.ts";
+import { outcomeHistory, outcomeSums } from "../dashboard/history/outcomes.ts";
 import type { DeniedId } from "../dashboard/parts.ts";
 import { finite } from "../dashboard/series/view.ts";
 import { deniedKey } from "../history/names.ts";
@@ -13,15 +13,27 @@ import type { Identified, Open, Scope } from "./scope.ts";
 const openLimiter: Open<Limiter> = (store, { name, settings }) =>
   new Limiter(store, announcedPolicies(settings.policies), { name });
 
-/** Limiters: the policies come with the settings, the past from `recordHistory`. An operator may reset or block an id. */
+/** A limiter that denies this share of its calls needs a look. */
+const MUCH_DENIED = 0.5;
+
+/** Limiters: the policies come with the settings, the past from the history. An operator may reset or block an id. */
 export const limiterKind: Kind = {
   open: openLimiter,
   columns: ["spark", "rate", "denied"],
-  async numbers(scope, structure, { spanMs, parts }) {
-    return (await limiterRates(scope, structure, spanMs, parts)) ?? {};
+  async numbers(scope, structure, span) {
+    const sums = await outcomeSums(scope, "Limiter", structure, span);
+    if (!sums) return {};
+    const [allowed, denied] = [sums.of("allowed"), sums.of("denied")];
+    const seconds = span.spanMs / 1000;
+    const share = denied / Math.max(1, allowed + denied);
+    const bad = share >= MUCH_DENIED && {
+      ...{ state: `${Math.round(share * 100)} % denied`, isBad: true },
+      advice: "look at the ids that are denied most",
+    };
+    return { rate: (allowed + denied) / seconds, denied: denied / seconds, spark: sums.spark, ...bad };
   },
   parts: {
-    history: limiterHistory,
+    history: (scope, structure, query) => outcomeHistory(scope, "Limiter", structure, query),
     async denied(scope, structure, query) {
       const isAnnounced = Array.isArray(structure.settings.policies) && query.get("peek") !== "0";
       return { body: await deniedIds(scope, structure, isAnnounced ? limiterOf(scope, structure) : undefined) };

@@ -2,7 +2,7 @@ import { argumentError, OrielError, wholeNumber } from "../../base/errors.ts";
 import { Series } from "../../engine/series/series.ts";
 import { DelayQueue } from "../../queue/delay-queue.ts";
 import type { QueuedMessage } from "../../queue/message.ts";
-import { MAX_SPAN_MS } from "../dashboard/history/outcomes.ts";
+import { MAX_SPAN_MS, outcomeHistory, outcomeSums } from "../dashboard/history/outcomes.ts";
 import type { PayloadText, QueueMessage, QueueState } from "../dashboard/parts.ts";
 import type { SeriesView } from "../dashboard/protocol.ts";
 import { viewOf, windowOf } from "../dashboard/series/view.ts";
@@ -19,18 +19,25 @@ export const openQueue: Open<DelayQueue> = (store, { name, settings: { shards } 
 /** Queues: how many messages are in each state, the next ones, and the dead ones. */
 export const queueKind: Kind = {
   open: openQueue,
-  columns: ["lag"],
-  async numbers(scope, structure) {
+  columns: ["spark", "rate", "lag"],
+  async numbers(scope, structure, span) {
     const queue = queueOf(scope, structure);
-    const [lag, { isPaused, ...counts }] = await Promise.all([queue.lag(), queue.counts()]);
+    const [lag, { isPaused, ...counts }, sums] = await Promise.all([
+      queue.lag(),
+      queue.counts(),
+      outcomeSums(scope, "DelayQueue", structure, span),
+    ]);
     const words = (["due", "waiting", "claimed", "dead"] as const).filter((name) => counts[name] > 0);
     const states = [...(isPaused ? ["paused"] : []), ...words.map((name) => `${counts[name]} ${name}`)];
-    return { lag, state: states.join(", "), isBad: counts.dead > 0 };
+    const rates = sums && { rate: (sums.of("completed") * 1000) / span.spanMs, spark: sums.spark };
+    const isBad = counts.dead > 0;
+    return { ...rates, lag, state: states.join(", "), isBad, ...(isBad && { advice: "redrive or cancel them" }) };
   },
   parts: {
     async state(scope, structure) {
       return { body: await queueState(scope, structure) };
     },
+    history: (scope, structure, query) => outcomeHistory(scope, "DelayQueue", structure, query),
     async timing(scope, structure, query) {
       return { body: await timingOf(scope, structure, query) };
     },

@@ -1,5 +1,5 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
-import { given, oneOf, settingsOf } from "../../base/options.ts";
+import { flag, given, oneOf, settingsOf } from "../../base/options.ts";
 import { atSite } from "../../base/site.ts";
 import type { WatchedStore } from "../contract.ts";
 import { FOR_TESTS, SCRIPT_STORE, type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
@@ -13,6 +13,11 @@ import { checkTls, type TlsOptions } from "./tls.ts";
 
 /** Options of `redisStore` with a URL or a client. */
 export interface RedisStoreOptions extends ScriptStoreOptions {
+  /**
+   * Whether what this process's limiters, queues and breakers do is recorded for the dashboard: counts, in one request 10 s after
+   * something happened. Default true in Node, Bun and Deno. There is none in other runtimes, or with `registry: false`.
+   */
+  history?: boolean | undefined;
   /**
    * "eval" (default): steps are scripts in the server's cache. "functions": steps are functions in libraries named
    * oriel_… (FUNCTION LOAD, FCALL). The server replicates them and saves them with its data. They are loaded on each
@@ -63,6 +68,7 @@ function redisSettings(options: RedisStoreOptions) {
   const { scripting, ...settings } = settingsOf(
     {
       ...SCRIPT_STORE,
+      history: [flag, true],
       scripting: [oneOf, "eval", "eval", "functions"],
       tls: [given<TlsOptions | undefined>],
       ...FOR_TESTS,

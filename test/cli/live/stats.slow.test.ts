@@ -85,7 +85,7 @@ describe("oriel stats", () => {
   });
 
   test("a limiter: its policies, and its calls if a process records its history", async () => {
-    const history = recordHistory(stage.store, { interval: "1h" });
+    const history = recordHistory(stage.store);
     for (let i = 0; i < 7; i++) await stage.limiter.take("recorded");
     await history.close();
     expect(await json("api")).toMatchObject({ allowed: 5, denied: 2, shadow: 0, spanMs: 300_000 });

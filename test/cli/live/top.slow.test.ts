@@ -12,7 +12,7 @@ beforeAll(async () => {
   await stage.latency.recordMany(Array.from({ length: 100 }, (_, i) => i + 1));
   await stage.queue.add({ to: "a" });
   await stage.breaker.open();
-  const history = recordHistory(stage.store, { interval: "1h" });
+  const history = recordHistory(stage.store);
   for (let i = 0; i < 8; i++) await stage.limiter.take("a");
   await history.close();
   await stage.announce("Lock", "\u001b]0;x\u0007\u009b31m", {});

@@ -14,8 +14,9 @@ beforeEach(async () => {
   scene = await emptyScene((await redis()).url);
 });
 
+/** Those of the present come before those of the past. */
 const FACTS =
-  "Object.fromEntries([...document.querySelectorAll('.facts > div')].map((box) => [box.dataset.name, box.title]))";
+  "Object.fromEntries([...document.querySelectorAll('.facts > div')].reverse().map((box) => [box.dataset.name, box.title]))";
 
 inChromium((browser) => {
   test.each(SCENES)("$kind: the numbers on the page are those of the structure", async ({ kind, make }) => {
@@ -79,7 +80,7 @@ inChromium((browser) => {
     const note = (kind: string) =>
       `[...document.querySelectorAll(".space .row")].find((row) => row.querySelector(".kind").textContent === "${kind}")`;
     for (const [kind, text] of [
-      ["DelayQueue", "■ 1 due, 1 waiting, 1 claimed, 5 dead"],
+      ["DelayQueue", "■ 1 due, 1 waiting, 1 claimed, 5 dead: redrive or cancel them"],
       ["Lock", "held, 1 waiting"],
       ["ReadWriteLock", ""],
       ["Semaphore", "3 in use"],

@@ -36,7 +36,7 @@ export const SCENES: readonly PanelScene[] = [
     kind: "Limiter",
     foreign: [HOSTILE.replace("\u0007", "")],
     async make(store, name) {
-      const history = recordHistory(store, { interval: "1h" });
+      const history = recordHistory(store);
       const policies = [
         slidingWindow({ name: "minute", limit: 3, span: "1m" }),
         slidingWindow({ name: "trial", limit: 1, span: "1h", shadow: true }),
@@ -61,7 +61,13 @@ export const SCENES: readonly PanelScene[] = [
     kind: "DelayQueue",
     foreign: [HOSTILE],
     async make(store, name) {
+      const history = recordHistory(store, { timings: false });
       const queue = new DelayQueue<unknown>(store, name, { shards: 2, attempts: 1 });
+      await queue.add("delivered");
+      const worker = queue.process(() => {});
+      await new Promise((resolve) => worker.on("completed", resolve));
+      await worker.close();
+      await history.close();
       for (let i = 0; i < 5; i++) await queue.add({ to: HOSTILE, i }, { id: `dead ${i}` });
       for (const each of await queue.claim({ limit: 5 })) await queue.nack(each, { error: new Error(HOSTILE) });
       await queue.add("running");

@@ -69,7 +69,7 @@ inChromium((browser) => {
 
   test("the calls of a limiter, its denied ids, and a queue's timings and dead letters are saved", async () => {
     const { store, announced } = sceneOn((await redis()).url);
-    const history = recordHistory(store, { interval: "1h" });
+    const history = recordHistory(store);
     const limiter = new Limiter(store, [slidingWindow({ name: "minute", limit: 3, span: "1m" })], { name: "saved" });
     for (let i = 0; i < 8; i++) await limiter.take("user");
     const queue = new DelayQueue<number>(store, "saved", { shards: 1, attempts: 1 });

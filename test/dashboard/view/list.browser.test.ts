@@ -15,7 +15,7 @@ beforeEach(async () => {
   scene = await emptyScene((await redis()).url);
   for (const { kind, make } of SCENES) await make(scene.store, `the ${kind}`);
   await filledSeries(scene.store, "latency");
-  const history = recordHistory(scene.store, { interval: "1h" });
+  const history = recordHistory(scene.store);
   for (const [name, calls] of [
     ["api", 3],
     ["login", 5],
@@ -157,9 +157,9 @@ inChromium((browser) => {
     expect(new Set(areBad)).toEqual(new Set([true, false]));
     const [head, cell] = await page.evaluate<number[][]>(EDGES('[...document.querySelectorAll(".rate")].slice(0, 2)'));
     expect(head).toEqual(cell);
-    // A queue has no rate.
-    await page.locator(".chip", { hasText: /^DelayQueue/ }).click();
-    expect(await headsOf(page)).toEqual(["Name", "Lag"]);
+    // A lock has no rate.
+    await page.locator(".chip", { hasText: /^Lock/ }).click();
+    expect(await headsOf(page)).toEqual(["Name"]);
     await page.locator(".chip", { hasText: /^All/ }).click();
     await page.click('.head button:text-is("Name")');
     expect(await headsOf(page)).toEqual(["Name"]);

@@ -151,7 +151,7 @@ export const EDGES: Record<string, Subject> = {
   },
   recordHistory: {
     called: oriel.recordHistory,
-    right: (store) => [store, { interval: "1h", retention: "1h", timings: "1h", maxNames: 5 }],
+    right: (store) => [store, { timings: "1h" }],
   },
   breakerSource: {
     called: oriel.breakerSource,

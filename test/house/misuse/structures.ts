@@ -72,7 +72,7 @@ export const STRUCTURES: Record<string, Subject> = {
     right: () => [
       new Redis({ lazyConnect: true }),
       {
-        ...{ prefix: "a:", deadline: 50, maxPendingBytes: 1e6, onWarning: null, scripting: "eval" },
+        ...{ prefix: "a:", deadline: 50, maxPendingBytes: 1e6, onWarning: null, scripting: "eval", history: false },
         ...{ scriptOf: () => ({ text: "" }), monotonic: () => 0, registry: false },
       },
     ],

@@ -1,84 +1,89 @@
 import { argumentError } from "../../../base/errors.ts";
-import { Series } from "../../../engine/series/series.ts";
-import { type Outcome, outcomeSeries } from "../../history/names.ts";
-import { readOutcomes } from "../../history/read-outcomes.ts";
+import { BIN_MS } from "../../../generated/layouts/history.ts";
+import type { CountedKind } from "../../history/names.ts";
+import { type PastCount, readOutcomes } from "../../history/read-outcomes.ts";
 import type { Identified, Scope } from "../../kinds/scope.ts";
 import { csvOf } from "../csv.ts";
-import type { LimiterHistory } from "../parts.ts";
-import { endsOf } from "../series/view.ts";
+import type { OutcomeHistory } from "../parts.ts";
 
-function seriesOf(scope: Scope, structure: Identified, outcome: Outcome): Series {
-  const name = outcomeSeries(structure.name, outcome);
-  return scope.opened(
-    { ...structure, id: `${structure.id} ${name}` },
-    (store) => new Series(store, name, { retention: MAX_SPAN_MS, values: "float64", nan: "ignore" }),
-    (series) => series.close(),
-  );
-}
-
-/** Decisions per second of each outcome and policy, in each bucket. */
-export async function limiterHistory(
-  scope: Scope,
-  structure: Identified,
+/** What happened per second, by outcome and policy, in each bucket. */
+export async function outcomeHistory(
+  { store }: Scope,
+  kind: CountedKind,
+  { name }: Identified,
   query: URLSearchParams,
-): Promise<{ body: LimiterHistory; csv: () => string }> {
-  const { nowMs, outcomes } = await readOutcomes(scope.store, structure.name);
+): Promise<{ body: OutcomeHistory; csv: () => string }> {
+  const { nowMs, outcomes } = await readOutcomes(store, kind, name, (nowMs) => historyWindow(nowMs, query).fromMs);
   const { fromMs, toMs, endsMs } = historyWindow(nowMs, query);
-  const found = await Promise.all(
-    outcomes.map(async (outcome) => {
-      const series = seriesOf(scope, structure, outcome);
-      const starts = [fromMs, ...endsMs];
-      const [whole, ...buckets] = await Promise.all([
-        series.stats({ at: toMs, span: toMs - fromMs, percentiles: [] }),
-        ...endsMs.map((at, i) => series.stats({ at, span: at - starts[i]!, percentiles: [] })),
-      ]);
-      const perSecond = buckets.map(({ sum }, i) => (sum * 1000) / (endsMs[i]! - starts[i]!));
-      return { ...outcome, total: whole.sum, perSecond };
-    }),
-  );
+  const found = outcomes.map(({ outcome, policy, past }) => {
+    const counts = sumsOf(past, fromMs, endsMs);
+    const perSecond = counts.map((count, i) => (count * 1000) / (endsMs[i]! - (endsMs[i - 1] ?? fromMs)));
+    return { outcome, policy, total: sumOf(counts), perSecond };
+  });
   const body = { fromMs, toMs, endsMs, outcomes: found };
   const csv = () =>
     csvOf(
-      ["end", ...found.map(({ outcome, policy }) => `${outcome} ${policy} /s`)],
+      ["end", ...found.map(({ outcome, policy }) => `${outcome}${policy === "" ? "" : ` ${policy}`} /s`)],
       endsMs.map((endMs, i) => [new Date(endMs).toISOString(), ...found.map(({ perSecond }) => perSecond[i] ?? null)]),
     );
   return { body, csv };
 }
 
-/** Decisions and denials per second over the last `spanMs`; undefined without a history. */
-export async function limiterRates(scope: Scope, structure: Identified, spanMs: number, parts: number) {
-  const { nowMs, outcomes } = await readOutcomes(scope.store, structure.name);
-  const decided = outcomes.filter(({ outcome }) => outcome !== "shadow");
-  if (decided.length === 0) return undefined;
-  const partMs = Math.ceil(spanMs / parts);
-  const ends = Array.from({ length: parts }, (_, i) => Math.floor(nowMs) - (parts - 1 - i) * partMs);
-  const sums = await Promise.all(
-    decided.map((outcome) => {
-      const series = seriesOf(scope, structure, outcome);
-      return Promise.all(ends.map((at) => series.stats({ at, span: partMs, percentiles: [], maxAge: "1s" })));
-    }),
-  );
-  const totalOf = (each: { sum: number }[]) => each.reduce((total, { sum }) => total + sum, 0);
-  const seconds = (partMs * parts) / 1000;
-  const denied = sums.filter((_, i) => decided[i]!.outcome === "denied");
-  return {
-    rate: sums.reduce((total, each) => total + totalOf(each), 0) / seconds,
-    denied: denied.reduce((total, each) => total + totalOf(each), 0) / seconds,
-    spark: ends.map((_, i) => sums.reduce((total, each) => total + each[i]!.sum, 0)),
-  };
+/**
+ * The sums of some outcomes over the last `spanMs`, and the sums of all of them in each part; undefined without a history. Parts are
+ * at least one report long.
+ */
+export async function outcomeSums(
+  { store }: Scope,
+  kind: CountedKind,
+  { name }: Identified,
+  { spanMs, parts }: { spanMs: number; parts: number },
+): Promise<{ of(outcome: string): number; spark: number[] } | undefined> {
+  const { nowMs, outcomes } = await readOutcomes(store, kind, name, (nowMs) => nowMs - spanMs);
+  if (outcomes.length === 0) return undefined;
+  const [fromMs, toMs] = [Math.floor(nowMs) - spanMs, Math.floor(nowMs)];
+  const ends = wholeBins(fromMs, toMs, parts);
+  const of = (wanted: string) =>
+    sumOf(outcomes.filter(({ outcome }) => outcome === wanted).flatMap(({ past }) => sumsOf(past, fromMs, [toMs])));
+  const shown = outcomes.filter(({ outcome }) => outcome !== "shadow");
+  const partMs = ends.length > 1 ? ends[1]! - ends[0]! : spanMs;
+  const sums = shown.map(({ past }) => sumsOf(past, ends[0]! - partMs, ends));
+  return { of, spark: ends.map((_, i) => sumOf(sums.map((each) => each[i]!))) };
 }
 
-/** Reports of processes come this far apart, so shorter buckets would say nothing. */
-const LEAST_BUCKET_MS = 10_000;
+/** The sum of each bucket, its end included. */
+function sumsOf(past: readonly PastCount[], fromMs: number, endsMs: readonly number[]): number[] {
+  const sums = endsMs.map(() => 0);
+  for (const { atMs, count } of past) {
+    const bucket = atMs <= fromMs ? -1 : endsMs.findIndex((endMs) => atMs <= endMs);
+    if (bucket >= 0) sums[bucket]! += count;
+  }
+  return sums;
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
+/**
+ * Ends of at most `most` buckets, each as long as some whole bins, so that each has as many reports of a process as the others.
+ * The first may be longer.
+ */
+function wholeBins(fromMs: number, toMs: number, most: number): number[] {
+  const bucketMs = Math.ceil((toMs - fromMs) / most / BIN_MS) * BIN_MS;
+  const count = Math.max(1, Math.floor((toMs - fromMs) / bucketMs));
+  return Array.from({ length: count }, (_, i) => toMs - (count - 1 - i) * bucketMs);
+}
+
 const MAX_BUCKETS = 120;
 const DEFAULT_SPAN_MS = 900_000;
-/** A history that is kept for longer than this is not shown to its beginning: 7 days. */
+/** Timings that are kept for longer than this are not shown to their beginning: 7 days. */
 export const MAX_SPAN_MS = 604_800_000;
 
 interface HistoryWindow {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Ends of the buckets. If `fromMs` lies inside a bucket, the first one is shorter than the others. */
+  /** Ends of the buckets. */
   readonly endsMs: readonly number[];
 }
 
@@ -95,6 +100,5 @@ function historyWindow(nowMs: number, query: URLSearchParams): HistoryWindow {
   const toMs = numberOf("to") ?? Math.floor(nowMs);
   const fromMs = Math.max(numberOf("from") ?? toMs - (numberOf("span") ?? DEFAULT_SPAN_MS), toMs - MAX_SPAN_MS);
   if (!(fromMs < toMs)) throw argumentError("from", fromMs, `ms since 1970 before to, ${toMs}`);
-  const buckets = Math.min(MAX_BUCKETS, Math.max(1, Math.floor((toMs - fromMs) / LEAST_BUCKET_MS)));
-  return { fromMs, toMs, endsMs: endsOf(fromMs, toMs, buckets) };
+  return { fromMs, toMs, endsMs: wholeBins(fromMs, toMs, MAX_BUCKETS) };
 }

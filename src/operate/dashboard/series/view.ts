@@ -46,7 +46,7 @@ export async function viewOf(series: Series, { fromMs, toMs, below, buckets }: A
  * The ends of about `buckets` buckets of a round length. All ends but the last are multiples of it, so buckets stay the
  * same as the window moves. The last one ends with the window.
  */
-export function endsOf(fromMs: number, toMs: number, buckets: number): number[] {
+function endsOf(fromMs: number, toMs: number, buckets: number): number[] {
   const leastMs = (toMs - fromMs) / buckets;
   const day = SECONDS.at(-1)! * 1000;
   const stepMs =

@@ -36,7 +36,7 @@ export class DeniedIdsView {
       ...{ id, part: "denied", element: this.element, everyMs: REFRESH_MS },
       show(ids) {
         none.hidden = ids.length > 0;
-        none.textContent = "No id was denied, or no process records the history.";
+        none.textContent = "No id was denied.";
         table.element.hidden = ids.length === 0;
         table.show(ids);
       },

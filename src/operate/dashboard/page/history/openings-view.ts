@@ -37,8 +37,7 @@ export class OpeningsView {
       ...{ id, part: "openings", element: this.element },
       show(openings) {
         none.hidden = openings.length > 0;
-        none.textContent =
-          "No opening is known. Call recordHistory(store) in the processes that use this breaker to list openings from then on.";
+        none.textContent = "No opening is known.";
         table.element.hidden = openings.length === 0;
         table.show(openings);
       },

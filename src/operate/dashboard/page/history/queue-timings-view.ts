@@ -13,7 +13,7 @@ const TIMINGS = [
   ["run", "Run time", "From the start of the handler until the message was stored as done."],
 ] as const;
 const NO_TIMINGS =
-  "No message in this window, or no history: call recordHistory(store) in the processes whose workers handle this queue.";
+  "No message in this window has its times. They are kept for each message, so only if the processes whose workers handle this queue call recordHistory(store).";
 
 /** The exact percentiles, heat map and rate of one timing of a queue's messages, in ms. */
 export class QueueTimingsView {

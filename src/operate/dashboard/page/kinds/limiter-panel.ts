@@ -2,7 +2,7 @@ import { policyText } from "../../../kinds/policy-text.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
 import { DeniedIdsView } from "../history/denied-ids-view.ts";
-import { LimiterHistoryView } from "../history/limiter-history-view.ts";
+import { CALLS, OutcomesView } from "../history/outcomes-view.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
 import { quoted } from "../parts/quoted.ts";
@@ -19,7 +19,7 @@ class LimiterPanel implements Panel {
   readonly element: HTMLElement;
   readonly #structure: StructureEntry;
   readonly #actions: Actions;
-  readonly #history: LimiterHistoryView;
+  readonly #history: OutcomesView;
   readonly #denied: DeniedIdsView;
   readonly #id = h("input", { id: "reset-id", type: "text", autocomplete: "off", spellcheck: "false" });
   readonly #blockFor = h(
@@ -33,7 +33,7 @@ class LimiterPanel implements Panel {
     const { policies, ...others } = structure.settings;
     this.#structure = structure;
     this.#actions = new Actions(structure, overview, () => this.#denied.refresh());
-    this.#history = new LimiterHistoryView(structure.id);
+    this.#history = new OutcomesView(structure.id, CALLS);
     this.#denied = new DeniedIdsView(structure.id, (id) => this.#buttonsOf(id, overview.masksIds));
     this.element = h(
       "div",

@@ -2,6 +2,7 @@ import { age, when, whole } from "../../../format.ts";
 import type { PayloadText, QueueMessage, QueueState } from "../../parts.ts";
 import type { StructureEntry } from "../../protocol.ts";
 import { h, setText } from "../dom.ts";
+import { DELIVERIES, OutcomesView } from "../history/outcomes-view.ts";
 import { QueueTimingsView } from "../history/queue-timings-view.ts";
 import { Actions } from "../parts/actions.ts";
 import { card } from "../parts/card.ts";
@@ -27,6 +28,7 @@ class QueuePanel implements Panel {
   readonly element: HTMLElement;
   readonly #actions: Actions;
   readonly #parts: readonly Refreshed[];
+  readonly #outcomes: OutcomesView;
   readonly #timings: QueueTimingsView;
   readonly #facts = new Facts("Messages by state");
   readonly #paused = h(
@@ -63,11 +65,13 @@ class QueuePanel implements Panel {
     this.#saveDead.show({ id, part: "dead", limit: PAGE });
     const beside = h("div", { class: "buttons" }, this.#saveDead.element, this.#redriveAll);
     const dead = card("dead", "Dead letters", [beside], this.#noneDead, this.#dead.element, this.#more);
+    this.#outcomes = new OutcomesView(structure.id, DELIVERIES);
     this.#timings = new QueueTimingsView(structure.id);
     this.element = h(
       "div",
       { class: "stack" },
-      ...[state, this.#timings.element, next, dead, this.#actions.element, settingsSection(structure)],
+      ...[state, this.#outcomes.element, next, dead, this.#actions.element],
+      ...[this.#timings.element, settingsSection(structure)],
     );
     this.#parts = [
       new LivePart<QueueState>({ id, part: "state", element: state, show: (each) => this.#showState(each) }),
@@ -85,10 +89,12 @@ class QueuePanel implements Panel {
   }
 
   update(): void {
+    this.#outcomes.update();
     this.#timings.update();
   }
 
   close(): void {
+    this.#outcomes.close();
     this.#timings.close();
     for (const part of this.#parts) part.close();
   }
