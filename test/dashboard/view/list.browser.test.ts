@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
 import { beforeEach, expect, test } from "vitest";
-import { Limiter, recordHistory, slidingWindow } from "../../../src/entries/index.ts";
+import { Breaker, Limiter, recordHistory, slidingWindow } from "../../../src/entries/index.ts";
 import { kindOf } from "../../../src/operate/kinds/kinds.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
 import { holds, inChromium, openPage, seriousFindings } from "../page.ts";
 import { SCENES } from "../panels/scenes.ts";
 import { emptyScene, filledSeries, type Scene, siteOf } from "../scene.ts";
@@ -138,6 +139,50 @@ inChromium((browser) => {
     await page.goto(`${url}#/?q=limiter`);
     await page.click('.head button:text-is("Rate /s")');
     await isFirst(page, ["the Limiter", "login", "api"]);
+    expect(troubles).toEqual([]);
+  });
+
+  test("rows stay where they are while someone points at them", async () => {
+    const breakers = ["a", "b", "c"].map((name) => new Breaker(scene.store, { name, failures: 3, span: "1m" }));
+    for (const each of breakers) await each.run(async () => 1);
+    await scene.announced(SCENES.length + 6);
+    const { url } = await siteOf(scene.store);
+    const { page, troubles, requests } = await openPage(await browser());
+    await page.clock.install();
+    await page.goto(`${url}#/?kind=Breaker`);
+    const namesOf = async () => (await page.evaluate<Shown[]>(ROWS)).map(({ name }) => name);
+    let bad = 0;
+    page.on("response", async (response) => {
+      if (!response.url().includes("/rank")) return;
+      const rows = (await response.json().catch(() => ({}))) as Record<string, { isBad?: boolean }>;
+      bad = Object.values(rows).filter(({ isBad }) => isBad).length;
+    });
+    /** The server ranks the rows every 10 s. The page shows an answer before it asks again. */
+    const ranked = async (wanted: number) => {
+      let asked = Number.POSITIVE_INFINITY;
+      const count = () => requests.filter((each) => each.includes("/rank")).length;
+      await until(`${wanted} rows with a problem are ranked`, async () => {
+        await page.clock.runFor(1000);
+        if (isHovering) await page.mouse.move(500, 300 + (moves++ % 2));
+        if (bad === wanted) asked = Math.min(asked, count());
+        return count() > asked;
+      });
+    };
+    let isHovering = false;
+    let moves = 0;
+    await isFirst(page, ["the Breaker", "a", "b", "c"]); // the open one
+    await until("the ranking has come", () => bad > 0);
+    const wanted = bad + 1;
+    isHovering = true;
+    await page.locator(".space .row", { hasText: "b" }).first().hover();
+    await breakers[2]!.open();
+    await breakers[2]!.flush();
+    await ranked(wanted);
+    expect(await namesOf()).toEqual(["the Breaker", "a", "b", "c"]);
+    isHovering = false;
+    await page.mouse.move(5, 5);
+    await ranked(wanted);
+    await isFirst(page, ["c", "the Breaker", "a", "b"]);
     expect(troubles).toEqual([]);
   });
 

@@ -37,6 +37,13 @@ function isColumn(name: string): name is Column {
   return Object.hasOwn(TITLES, name);
 }
 
+/** The structures of `list` in the order that they have in `before`. New ones come last. */
+export function inOrderOf(before: readonly StructureEntry[], list: readonly StructureEntry[]): StructureEntry[] {
+  const places = new Map(before.map(({ id }, i) => [id, i]));
+  const placeOf = ({ id }: StructureEntry) => places.get(id) ?? before.length;
+  return [...list].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** The structures that match, in the order chosen. Those without the number come last, problems first. */
 export function listed(
   structures: readonly StructureEntry[],

@@ -3,7 +3,7 @@ import type { RowNumbers, StructureEntry } from "../../protocol.ts";
 import { change, routeNow } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { ask, type PageOverview } from "../server.ts";
-import { choiceNow, listed, TITLES } from "./list.ts";
+import { choiceNow, inOrderOf, listed, TITLES } from "./list.ts";
 import { fillRow, makeRow, type StructureRow } from "./row.ts";
 import { VirtualRows } from "./virtual-rows.ts";
 
@@ -16,6 +16,8 @@ const SPANS: [string, number][] = [
 const DEFAULT_SPAN = 300_000;
 /** A sort by a number is renewed this often. */
 const SORT_MS = 10_000;
+/** For this long after the pointer or a key moved on the rows, they stay where they are, so that a click opens the row it is on. */
+const STEADY_MS = 2000;
 
 /** All structures: search, sort, and the numbers of the rows on the screen. */
 export class OverviewPage {
@@ -50,12 +52,19 @@ export class OverviewPage {
   readonly #rows: VirtualRows<StructureRow>;
   #overview: PageOverview;
   #list: StructureEntry[] = [];
+  /** The choice that `#list` answers. */
+  #listed = "";
+  #steadyUntilMs = 0;
   #sorting = 0;
 
   constructor(overview: PageOverview, onShown: () => void) {
     this.#overview = overview;
     const space = h("div", { class: "space", role: "presentation" });
     this.#viewport.append(space);
+    for (const type of ["pointermove", "pointerdown", "keydown"])
+      this.#viewport.addEventListener(type, () => {
+        this.#steadyUntilMs = performance.now() + STEADY_MS;
+      });
     this.#table.append(this.#headRow(), this.#viewport);
     this.element = h(
       "section",
@@ -117,7 +126,11 @@ export class OverviewPage {
   #draw(): void {
     const { structures } = this.#overview;
     const choice = choiceNow();
-    this.#list = listed(structures, choice, this.#numbers);
+    const list = listed(structures, choice, this.#numbers);
+    const asked = JSON.stringify(choice);
+    const isSteady = asked === this.#listed && performance.now() < this.#steadyUntilMs;
+    this.#list = isSteady ? inOrderOf(this.#list, list) : list;
+    this.#listed = asked;
     this.#table.setAttribute("aria-rowcount", String(this.#list.length + 1));
     const { kind, columns } = this.#list[0] ?? {};
     // Rows of several kinds have labels of their own instead of headings, but that of their order.
