@@ -54,6 +54,10 @@ const EDGES = (elements: string) =>
 /** Those that stand in the rows. */
 const LABELS = `[...document.querySelectorAll(".space .row:not([hidden]) .number:not([hidden])")]
   .filter((cell) => cell.checkVisibility() && getComputedStyle(cell, "::after").content === JSON.stringify(cell.dataset.head))`;
+/** The texts of numbers that leave their row. */
+const OUTSIDE = `[...document.querySelectorAll(".space .row:not([hidden]) .number:not([hidden])")]
+  .filter((cell) => cell.checkVisibility() && cell.getBoundingClientRect().bottom > cell.closest(".row").getBoundingClientRect().bottom)
+  .map((cell) => cell.dataset.head)`;
 /** -1 is that of a row without a rate. */
 const RATES = `${ROWS}.map(({ cells }) => Number((cells.find(([title]) => title === "Rate /s") ?? [0, -1])[1]))`;
 const TITLES: Record<string, string> = {
@@ -102,6 +106,7 @@ inChromium((browser) => {
       const queue = page.locator(".space .row", { hasText: "the DelayQueue" });
       expect(await queue.ariaSnapshot()).toMatch(/cell "[^"]+ Lag"$/); // a screen reader has the label, too
       expect(await headsOf(page)).toEqual(["Name"]);
+      expect(await page.evaluate(OUTSIDE)).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       expect(await seriousFindings(page)).toEqual([]);
       expect(troubles).toEqual([]);

@@ -91,13 +91,20 @@ export class OutcomesView {
       return { name, title, text: whole(value), value, level };
     });
     this.#facts.show(facts);
+    // Processes have not reported all of the present yet, which would look like a fall.
+    const isWhole = "to" in this.#window.query;
     const seen = new Map<string, number>();
     const lines = outcomes.map(({ outcome, policy, perSecond }): Line => {
       const pattern = seen.get(outcome) ?? 0;
       seen.set(outcome, pattern + 1);
       const { title, color } = words[outcome]!;
       const by = policy === "" ? "" : outcome === "allowed" ? ` (${policy})` : ` by ${policy}`;
-      return { name: title.toLowerCase() + by, color, pattern, values: perSecond };
+      return {
+        name: title.toLowerCase() + by,
+        color,
+        pattern,
+        values: isWhole ? perSecond : [...perSecond.slice(0, -1), null],
+      };
     });
     const sums = facts.map(({ title, text }) => `${text} ${title.toLowerCase()}`).join(", ");
     const label = `${what} per second from ${time(fromMs)} to ${time(toMs)}: ${sums} in all`;
