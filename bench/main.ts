@@ -37,6 +37,7 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
+import { benchTimeline, FULL_TIMELINE, SMALL_TIMELINE } from "./series/timeline.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
 import { benchStorms, FULL_STORMS, SMALL_STORMS } from "./storms/storms.ts";
 
@@ -50,6 +51,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   dashboard: (redisUrl, small) => benchDashboard(redisUrl, small ? SMALL_DASHBOARD : FULL_DASHBOARD),
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),
   cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
+  timeline: (redisUrl, small) => benchTimeline(redisUrl, small ? SMALL_TIMELINE : FULL_TIMELINE),
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),

@@ -47,6 +47,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
     },
     values: { ms: "ms", kernelMs: "of these the kernel, ms", trips: "round trips", bytes: "bytes" },
   },
+  timeline: {
+    ...{ bench: "timeline", title: "Each minute of an hour: ms", rows: { events: "events", by: "by" } },
+    values: { ms: "ms", times: "times a cold read of one window" },
+    plotted: isLarge,
+  },
   cluster: {
     ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "layout" } },
     values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },

@@ -7,6 +7,7 @@ import type { Report } from "../../bench/runner/report.ts";
 import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
 import { benchFleet, SMALL_FLEET } from "../../bench/series/fleet.ts";
 import { benchProcesses, SMALL_PROCESSES } from "../../bench/series/processes.ts";
+import { benchTimeline, SMALL_TIMELINE } from "../../bench/series/timeline.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
@@ -60,6 +61,14 @@ test("cold: the store and its recorded replies give the same answer", async () =
   expect(row).toMatchObject({ events: SMALL_COLD.events, reads: 1, trips: 1 });
   expect(row!.bytes).toBeGreaterThan(4 * SMALL_COLD.events);
   expect(row!.eventsPerSecond).toBeGreaterThan(0);
+});
+
+test("timeline: each bucket is right, of a series with a copy and without, and of what is at hand", async () => {
+  const { rows } = await benchTimeline(server.url, SMALL_TIMELINE);
+  expect(rows.map(({ by }) => by)).toEqual(
+    expect.arrayContaining(["LocalSeries", "Series with a copy", "Series without a copy", "one window without a copy"]),
+  );
+  for (const { ms } of rows) expect(ms).toBeGreaterThan(0);
 });
 
 test("breakdown: the shares of a call add up to the whole call", async () => {

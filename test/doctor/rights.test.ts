@@ -77,7 +77,7 @@ test.each([
     /^without ZADD, ZCARD, .* and ZSCORE, calls of DelayQueue and Dashboard fail$/,
   ],
   ["-@stream", { rights: "degraded" }, /^without XADD and XREVRANGE, calls of Dashboard fail$/],
-  ["-getrange", { rights: "degraded" }, /^without GETRANGE, calls of Series, Limiter and Breaker/],
+  ["-getrange", { rights: "degraded" }, /^without GETRANGE, calls of Series, Limiter, Breaker and Dashboard fail/],
 ])("without the right %s", async (rule, findings, text) => {
   const examined = await reportOfUser(...RULES, rule);
   expect(examined.findings).toMatchObject(findings);
