@@ -34,7 +34,8 @@ function memory(info: string): Omit<Check, "name"> {
   const facts = { usedBytes, maxBytes };
   if (!(usedBytes >= 0)) return { verdict: "unknown", text: "the server does not report its memory" };
   const used = `${bytes(usedBytes)} used`;
-  if (!(maxBytes > 0)) return { verdict: "good", text: `${used}, maxmemory is not set`, facts };
+  if (!(maxBytes > 0))
+    return { verdict: "good", text: `${used}, maxmemory is not set: set it to twice what your structures need`, facts };
   const text = `${used} of maxmemory ${bytes(maxBytes)}`;
   if (usedBytes < maxBytes * NEARLY_FULL) return { verdict: "good", text, facts };
   return {

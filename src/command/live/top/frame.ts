@@ -2,7 +2,7 @@ import type { Colors } from "picocolors/types";
 import stringWidth from "string-width";
 import { healthFacts, type Level } from "../../../operate/doctor/health/health-facts.ts";
 import type { StoreHealth } from "../../../operate/doctor/health/store-health.ts";
-import { age, number } from "../../../operate/format.ts";
+import { age, asTyped, counted, number } from "../../../operate/format.ts";
 import { settingsText } from "../../../operate/kinds/settings-text.ts";
 import { safeText } from "../../text/safe-text.ts";
 import { type Column, cut, tableLines } from "../columns.ts";
@@ -36,15 +36,17 @@ export function frameLines(
   rows: readonly Row[],
   state: TopState,
   size: Size,
-  about: { nowMs: number; processes: number; failure: string; health: StoreHealth | undefined },
+  about: { nowMs: number; spanMs: number; processes: number; failure: string; health: StoreHealth | undefined },
   colors: Colors,
 ): string[] {
   const page = pageOf(rows, state, size);
   const selected = indexOfSelected(rows, state);
-  const counts = `${rows.length === 0 ? 0 : selected + 1}/${rows.length} · ${about.processes} ${about.processes === 1 ? "process" : "processes"}`;
+  const place = `${rows.length === 0 ? 0 : selected + 1}/${rows.length}`;
+  const numbers = `last ${asTyped(about.spanMs)} · ${counted(about.processes, "process")} within 1h`;
   const time = new Date(about.nowMs).toISOString().slice(11, 19);
   const filter = state.isTyping || state.filter !== "" ? ` · /${state.filter}${state.isTyping ? "_" : ""}` : "";
-  const head = `oriel top · ${time} · ${counts} · by ${state.sort}${state.isReversed ? " reversed" : ""}${filter}`;
+  const order = `by ${state.sort}${state.isReversed ? " reversed" : ""}`;
+  const head = `oriel top · ${time} · ${place} · ${order}${filter} · ${numbers}`;
   const columns = [
     ...columnsOf(page, about.nowMs, colors),
     ...(size.columns >= TREND_COLUMNS ? [trendOf(page, colors)] : []),

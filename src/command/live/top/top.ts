@@ -195,7 +195,7 @@ class Top {
   }
 
   #overviewLines(): string[] {
-    const about = { ...this.#known, failure: this.#failure, health: this.#health };
+    const about = { ...this.#known, spanMs: this.#rows.spanMs, failure: this.#failure, health: this.#health };
     return frameLines(this.#ordered(), this.#state, this.#screen, about, this.#colors);
   }
 }
