@@ -4,7 +4,7 @@ import type { Lookback } from "../journal/format/closed-chunks.ts";
 import { constants } from "../journal/format/constants.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
-import type { FoldedWindow } from "../stats/window-folds.ts";
+import { type FoldedWindow, windowUntil } from "../stats/window-folds.ts";
 import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
 import { type Degraded, Fold, statsOf, type WindowAggregates, type WindowStats } from "../stats/window-stats.ts";
 import type { KnownQuery } from "./queries.ts";
@@ -79,8 +79,14 @@ export class ExactQueries {
   #ask(query: KnownQuery, afterBatch: number): Promise<WindowStats> {
     const { promise: answer, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
-      const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
-      const stats = statsOf(aggregatesOf(view, window), query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
+      const stats = statsOf(
+        aggregatesOf(view, windowUntil(toMs, query)),
+        query,
+        this.#nan,
+        fromMs,
+        toMs,
+        view.degradedBy(fromMs),
+      );
       if (query.maxAgeMs > 0 && view.asOfMs !== undefined) stats.asOfMs = view.asOfMs;
       return stats;
     };

@@ -22,6 +22,7 @@ import {
   timelineOf,
   timelineQuery,
 } from "../stats/timeline.ts";
+import { windowUntil } from "../stats/window-folds.ts";
 import {
   type DefaultPercentiles,
   kindOf,
@@ -248,10 +249,7 @@ export class Series {
       const share = this.#askable(options).exact.compute(
         query,
         `below ${limit} ${kindOf(query)}`,
-        (view, fromMs, toMs) => {
-          const window = { fromMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
-          return fractionOf(foldOf(view, window), limit, this.#settings.nan);
-        },
+        (view, _, toMs) => fractionOf(foldOf(view, windowUntil(toMs, query)), limit, this.#settings.nan),
         false,
       );
       return abortable(share, options.signal);

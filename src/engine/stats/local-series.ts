@@ -19,7 +19,7 @@ import { Segments } from "./segments/segments.ts";
 import { type Bucket, bucketsOf, type Timeline, type TimelineOptions, timelineOf, timelineQuery } from "./timeline.ts";
 import { checkedColumn, timesOf, valuesInside } from "./values.ts";
 import { type IndexLimits, WindowIndex } from "./wavelet/window-index.ts";
-import { type FoldedWindow, WindowFolds } from "./window-folds.ts";
+import { type FoldedWindow, WindowFolds, windowUntil } from "./window-folds.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
@@ -181,8 +181,7 @@ export class LocalSeries {
     const nowMs = this.#advance();
     // If recording has stopped, a query must drop the expired events.
     if (nowMs >= this.#turnsAtMs) this.#dropExpired(nowMs);
-    const toMs = query.atMs ?? nowMs;
-    return { fromMs: toMs - query.spanMs, toMs, closed: query.closed, endsNow: query.atMs === undefined };
+    return windowUntil(query.atMs ?? nowMs, query);
   }
 
   #degradedBy(fromMs: number): "retention" | undefined {

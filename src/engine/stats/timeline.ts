@@ -1,8 +1,9 @@
 import { Calendar } from "../../base/calendar.ts";
 import { argumentError } from "../../base/errors.ts";
 import { oneOf } from "../../base/options.ts";
-import { type Closed, type Duration, durationMs } from "../../base/time.ts";
+import { type Duration, durationMs } from "../../base/time.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
+import type { FoldedWindow } from "./window-folds.ts";
 import {
   type DefaultPercentiles,
   STATS_OPTIONS,
@@ -62,13 +63,7 @@ export interface TimelineQuery extends StatsQuery {
 }
 
 /** A bucket, or the window that ends with it. */
-export interface Bucket {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly closed: Closed;
-  readonly endsNow: false;
-  readonly spares: boolean;
-}
+export type Bucket = FoldedWindow;
 
 const MAX_BUCKETS = 100_000;
 /** One of 8 buckets spends as much on an index as a single question does. */

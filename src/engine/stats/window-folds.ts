@@ -1,7 +1,7 @@
-import type { Closed } from "../../base/time.ts";
 import type { Segment } from "./segments/segment.ts";
 import { WindowCache } from "./segments/segments.ts";
-import type { WindowIndex } from "./wavelet/window-index.ts";
+import type { IndexedWindow, WindowIndex } from "./wavelet/window-index.ts";
+import type { WindowQuery } from "./window-query.ts";
 import { Fold, type WindowAggregates } from "./window-stats.ts";
 
 /** Segments in the order of arrival. The version changes with the list and when a segment is closed. */
@@ -10,13 +10,14 @@ export interface SegmentList {
   readonly version: number;
 }
 
-/** A window, and whether it ends now. `spares`: it is one of many that are asked together, and spends nothing on an index. */
-export interface FoldedWindow {
-  fromMs: number;
-  toMs: number;
-  closed: Closed;
-  endsNow: boolean;
-  spares?: boolean;
+/** A window, and whether it ends now. */
+export interface FoldedWindow extends IndexedWindow {
+  readonly endsNow: boolean;
+}
+
+/** The window of a query that ends at `toMs`. */
+export function windowUntil(toMs: number, { spanMs, atMs, closed }: WindowQuery): FoldedWindow {
+  return { fromMs: toMs - spanMs, toMs, closed, endsNow: atMs === undefined };
 }
 
 /**

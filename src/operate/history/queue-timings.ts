@@ -1,17 +1,7 @@
 import { Series } from "../../engine/series/series.ts";
 import type { Store } from "../../store/contract.ts";
 import { TIMINGS, type Timing, timingSeries } from "./names.ts";
-
-/** Queues whose timings are kept, by name. Later ones have none. */
-const MAX_NAMES = 100;
-
-/** The members of `QueueWorker` that are listened to. */
-interface TimedWorker {
-  readonly queue: { readonly name: string };
-  on(event: "claimed", listener: (event: { lateMs: number }) => void): () => void;
-  on(event: "started", listener: (event: { waitMs: number }) => void): () => void;
-  on(event: "completed", listener: (event: { durationMs: number }) => void): () => void;
-}
+import { isWorker, MAX_NAMES } from "./recorder.ts";
 
 /** The timings of the messages that workers of this process handle, each one an event of a series. */
 export class QueueTimings {
@@ -53,8 +43,4 @@ export class QueueTimings {
     for (const end of this.#ends) end();
     await Promise.all([...this.#byName.values()].flatMap((each) => TIMINGS.map((timing) => each[timing].close())));
   }
-}
-
-function isWorker(structure: object): structure is TimedWorker {
-  return "queue" in structure && "on" in structure;
 }

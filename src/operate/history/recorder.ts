@@ -12,8 +12,8 @@ import { denied } from "./steps/denied.ts";
 import { lines } from "./steps/lines.ts";
 import { TopCounts } from "./top-counts.ts";
 
-/** Limiters, queues and breakers with a history, by name. Later ones have none. */
-const MAX_NAMES = 100;
+/** Limiters, queues and breakers with a history, by name, and queues with timings. Later ones have none. */
+export const MAX_NAMES = 100;
 /** A timer may end up to this time too early. */
 const EARLY_MS = 50;
 
@@ -258,7 +258,9 @@ interface RecordedBreaker {
 
 interface RecordedWorker {
   readonly queue: { readonly name: string };
-  on(event: "completed" | "failed" | "dead", listener: () => void): unknown;
+  on(event: "completed" | "failed" | "dead", listener: (event: { durationMs: number }) => void): () => void;
+  on(event: "claimed", listener: (event: { lateMs: number }) => void): () => void;
+  on(event: "started", listener: (event: { waitMs: number }) => void): () => void;
 }
 
 function isLimiter(structure: object): structure is RecordedLimiter {
@@ -269,6 +271,6 @@ function isBreaker(structure: object): structure is RecordedBreaker {
   return "enable" in structure;
 }
 
-function isWorker(structure: object): structure is RecordedWorker {
+export function isWorker(structure: object): structure is RecordedWorker {
   return "queue" in structure && "on" in structure;
 }

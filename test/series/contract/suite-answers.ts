@@ -206,6 +206,25 @@ export function answersSuite(stage: () => Stage): void {
       expect((await c.timeline({ span: 1, every: 1 })).counts).toEqual(Float64Array.of(0));
     });
 
+    test("the days of a time zone are buckets", async () => {
+      const { open, reader, put, events, clock } = stage();
+      open({ retention: "7d" });
+      for (let i = 0; i < 12; i++) {
+        await put(i, 0.5 * i);
+        clock.nowMs += 41_000_000;
+      }
+      const one = reader();
+      const days = await one.timeline({ span: "5d", every: "1d", timeZone: "Asia/Kolkata", percentiles: [50] });
+      expect(days.counts.length).toBe(6);
+      const localTime = new Intl.DateTimeFormat("sv-SE", { timeZone: "Asia/Kolkata", timeStyle: "medium" });
+      for (const beginMs of days.times.subarray(1)) expect(localTime.format(beginMs)).toBe("00:00:00");
+      for (const [i, at] of days.ends.entries()) {
+        const alone = await one.stats({ at, span: at - days.times[i]!, percentiles: [50] });
+        expect(timelineRow(days, i)).toEqual(statsRow(alone));
+        expectStats(alone, inside(events, alone.from, at), { percentiles: [50] });
+      }
+    });
+
     test("a deleted series is empty for all processes, and recording continues", async () => {
       const { open, reader, put, check, events, clock, keys } = stage();
       open({ retention: "1s" });

@@ -29,11 +29,11 @@ const MAX_STEPS_AHEAD = 2 ** 18;
 const BYTES_PER_EVENT = 9;
 
 /** A window that is asked for. */
-interface IndexedWindow {
+export interface IndexedWindow {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closed: Closed;
-  /** Spends no step while the index is incomplete. */
+  /** It is one of many that are asked together, and spends no step on an incomplete index. */
   readonly spares?: boolean;
 }
 
