@@ -98,8 +98,7 @@ export function timelineQuery(options: TimelineOptions<readonly number[]>, reten
   const calendar = timeZone === undefined ? undefined : new Calendar(timeZone);
   if (calendar && everyMs % DAY_MS !== 0)
     throw argumentError("every", every, 'a whole number of days with timeZone, like "1d"');
-  if (calendar && options.align === "end")
-    throw argumentError("align", align, '"every" or left out with timeZone: buckets begin with a day');
+  if (calendar && options.align === "end") throw argumentError("align", align, '"every" or left out with timeZone');
   return { ...query, spanMs: lengthMs + retentionMs - maxMs, lengthMs, everyMs, align, calendar, windowMs };
 }
 
