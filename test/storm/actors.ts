@@ -116,6 +116,7 @@ export function limiterActor({ stores, random, modes }: Part): Actor {
 }
 
 export function lockActor({ stores, random, modes, clock }: Part): Actor {
+  const LEASE_MS = 500;
   const books = new Books("lock");
   const locks = stores.map((store) => new Lock(store, "l", modes));
   const fences = new Set<number>();
@@ -137,14 +138,18 @@ export function lockActor({ stores, random, modes, clock }: Part): Actor {
         await pause(random.int(0, 10));
         if (holder === held) holder = undefined;
       },
-      { wait: 200, lease: 500 },
+      { wait: 200, lease: LEASE_MS },
     );
   };
   return {
     violations: books.violations,
     // All at once, so that some find it held, and several of one process wait.
     act: () => Promise.all([...locks, ...locks].map((lock) => random.chance(0.7) && books.call(++drawn, hold(lock)))),
-    settle: () => answered(() => locks[0]!.withLock(() => {}, { wait: "3s" })),
+    async settle() {
+      const { leftMs } = await answered(() => locks[0]!.inspect());
+      if (leftMs > LEASE_MS) books.wrong(`it stays held for ${leftMs} ms`);
+      else await answered(() => locks[0]!.withLock(() => {}, { wait: "3s" }));
+    },
   };
 }
 
