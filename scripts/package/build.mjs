@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { thirdPartyNotices } from "../command/third-party-notices.mjs";
 import { pureConstants } from "./pure.mjs";
-import { linesOf } from "./source-map-lines.mjs";
+import { inShortLines } from "./short-lines.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const dist = join(root, "dist");
@@ -121,9 +121,10 @@ async function write(entries, { format, ending, fileOf, imports, inject }) {
   await bundle.close();
   for (const chunk of output.filter(({ type }) => type === "chunk")) {
     const file = join(dist, chunk.fileName);
-    const map = format === "es" && chunk.name !== "cli" ? chunk.map : null; // null too where all is exported from elsewhere
-    writeFileSync(file, map ? `${chunk.code}//# sourceMappingURL=${chunk.fileName}.map\n` : chunk.code);
-    if (map) writeFileSync(`${file}.map`, JSON.stringify(linesOf(map)));
+    const hasMap = format === "es" && chunk.name !== "cli";
+    const { code, map } = inShortLines(chunk.code, hasMap && chunk.map); // null too where all is exported from elsewhere
+    writeFileSync(file, map ? `${code}//# sourceMappingURL=${chunk.fileName}.map\n` : code);
+    if (map) writeFileSync(`${file}.map`, JSON.stringify(map));
   }
   return output;
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -73,6 +73,20 @@ describe("the built package", () => {
     const line = Number(/src\/limits\/limiter\/limiter\.ts:(\d+)/.exec(stack)?.[1]);
     const texts = readFileSync(join(root, "src/limits/limiter/limiter.ts"), "utf8").split("\n");
     expect(texts.slice(line - 3, line).join("\n")).toMatch(/checked|Place|throw/);
+  });
+
+  it.each([
+    ["oriel.mjs", 'import { Limiter, LocalSeries } from "oriel";'],
+    ["oriel.cjs", 'const { Limiter, LocalSeries } = require("oriel");'],
+  ])("prints short lines of an error that nobody catches, in %s", (_, line) => {
+    const type = line.startsWith("import") ? "module" : "commonjs";
+    for (const wrong of ["new Limiter()", "new LocalSeries({ retentionMs: 1 })", "new LocalSeries({}).record(NaN)"]) {
+      const run = [`--input-type=${type}`, "--eval", `${line} ${wrong}`];
+      const { status, stderr } = spawnSync(process.execPath, run, { cwd: root, encoding: "utf8" });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/OrielError: /);
+      expect(stderr.split("\n").filter((printed) => printed.length > 500)).toEqual([]);
+    }
   });
 
   it("has at most one CommonJS file for each entry, and two that they share", () => {
