@@ -106,8 +106,7 @@ export class Limiter {
   /** Takes permits, if all policies allow it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
     const deciding = this.#at.traced("take", () => this.#take(id, options));
-    if (this.#listeners) this.#report(id, deciding);
-    return deciding;
+    return this.#listeners ? this.#reported(id, deciding) : deciding;
   }
 
   #take(id: string, options: TakeOptions | undefined): Promise<Decision> {
@@ -121,14 +120,21 @@ export class Limiter {
   }
 
   /** Passes a decision on to those that listen, or that there is none. */
-  #report(id: string, deciding: Promise<Decision>): void {
+  #reported(id: string, deciding: Promise<Decision>): Promise<Decision> {
+    return this.#heard(deciding, (listener, decision) => listener.decided(decision, true, id));
+  }
+
+  /** Returns what follows, because V8 traces an error back to the caller only through promises that one other awaits. */
+  #heard<T>(pending: Promise<T>, heard: (listener: DecisionListener, answer: T) => void): Promise<T> {
     const listeners = this.#listeners!;
-    deciding.then(
-      (decision) => {
-        for (const each of listeners) each.decided(decision, true, id);
+    return pending.then(
+      (answer) => {
+        for (const each of listeners) heard(each, answer);
+        return answer;
       },
-      () => {
+      (error) => {
         for (const each of listeners) each.failed?.();
+        throw error;
       },
     );
   }
@@ -164,8 +170,7 @@ export class Limiter {
       const peek = () => this.#peek(id, rest);
       return turns.acquire({ at: this.#at, store, key: turnKeyOf(keyPrefix), untilMs, signal, ask, peek });
     });
-    if (this.#listeners) this.#report(id, deciding);
-    return deciding;
+    return this.#listeners ? this.#reported(id, deciding) : deciding;
   }
 
   /** Takes `permits` even if they are not free, so later calls wait longer. Then peeks: two round trips. */
@@ -218,12 +223,8 @@ export class Limiter {
       const { keyPrefix, policies } = this.#of(id, options);
       return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
     });
-    for (const each of this.#listeners ?? [])
-      reserving.then(
-        (reservation) => each.reserved?.(reservation !== null),
-        () => each.failed?.(),
-      );
-    return reserving;
+    if (!this.#listeners) return reserving;
+    return this.#heard(reserving, (listener, reservation) => listener.reserved?.(reservation !== null));
   }
 
   /**
