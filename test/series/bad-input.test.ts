@@ -148,9 +148,56 @@ describe("bad input is refused with one clear error before anything is written",
       await expectArgument(() => series().fractionBelow(1, options), name);
       await expectArgument(() => local().values(options), name);
       await expectArgument(() => local().fractionBelow(1, options), name);
+      await expectArgument(() => series().ranks([1], options), name);
+      await expectArgument(() => local().ranks([1], options), name);
+      await expectArgument(() => series().histogram({ bounds: [1], ...(options as object) }), name);
+      await expectArgument(() => local().histogram({ bounds: [1], ...(options as object) }), name);
     }
     for (const limit of [Number.NaN, "1", undefined, null, 1n])
       await expectArgument(() => series().fractionBelow(limit as number), "limit");
+  });
+
+  test("bounds ascend and are numbers, and so are those that are ranked", async () => {
+    const asked = [series(), local()].flatMap((one) => [
+      { argument: "bounds", ask: (given: unknown) => one.histogram({ bounds: given as number[] }) },
+      { argument: "numbers", ask: (given: unknown) => one.ranks(given as number[]) },
+    ]);
+    for (const { argument, ask } of asked) {
+      for (const wrong of [undefined, null, 5, "12", {}, [], new Float64Array(100_001), structuredClone(1n)])
+        await expectArgument(() => ask(wrong), argument);
+      for (const wrong of ["1", Number.NaN, null, undefined, 1n])
+        await expectArgument(() => ask([1, wrong]), `${argument}[1]`);
+      const detached = Float64Array.of(1);
+      structuredClone(detached, { transfer: [detached.buffer] });
+      await expectArgument(() => ask(detached), argument);
+    }
+    for (const bounds of [
+      [1, 1],
+      [2, 1],
+      [-0, 0],
+      [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+    ])
+      await expectArgument(() => series().histogram({ bounds }), "bounds[1]");
+    await expect(series().histogram({ bounds: [1, 3, 2] })).rejects.toThrow(
+      'Series "bad" histogram: bounds[2] is 2; it must be above bounds[1], 3',
+    );
+    await expectArgument(() => series().histogram({ bounds: [1], percentiles: [5] } as never), "option");
+  });
+
+  test("both windows of a comparison are within the retention", async () => {
+    for (const one of [series(), local()]) {
+      for (const [options, argument] of [
+        [{ span: "30s", before: "31s" }, "before"],
+        [{ span: "30s", before: 0 }, "before"],
+        [{ span: "30s" }, "before"],
+        [{ before: "30s" }, "span"],
+        [{ span: "1m", before: 1 }, "span"],
+        [{ span: "30s", before: "30s", percentiles: [101] }, "percentile"],
+        [{ span: "30s", before: "30s", every: 1 }, "option"],
+      ] as const)
+        await expectArgument(() => one.compare(options as never), argument);
+    }
+    expect(local().compare({ span: "30s", before: "30s" }).current.count).toBe(0);
   });
 
   test.each(atOptions)("option %s of recording is checked", async (name, wrong) => {

@@ -72,6 +72,7 @@ describe("repeated queries", () => {
     const answers = [
       ...[series.stats({ percentiles }), Series.stats([series], { percentiles })],
       ...[series.timeline(line), Series.timeline([series], line)],
+      series.compare({ span: 1, before: 1, percentiles }).then(({ current }) => current),
     ];
     percentiles[0] = 100;
     for (const answer of answers) expect(Object.keys((await answer).percentiles)).toEqual(["50"]);

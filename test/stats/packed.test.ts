@@ -108,7 +108,9 @@ describe("a packed segment", () => {
           for (const to of [from + 7, 301, 2 ** 53 - 1]) {
             const [fold, expected] = [foldOf(packed, from, to), foldOf(plain, from, to)];
             expect(answerOf(fold)).toEqual(answerOf(expected));
-            if (!Number.isNaN(limit)) expect(fold.countBelow(limit)).toBe(expected.countBelow(limit));
+            for (const bound of ["lowerBound", "upperBound"] as const)
+              if (!Number.isNaN(limit))
+                expect(fold.countsOf([limit], bound)).toEqual(expected.countsOf([limit], bound));
             expectStats(answerOf(fold), inside(events, from, to), { nan: "ignore", percentiles: PERCENTILES });
           }
       }),

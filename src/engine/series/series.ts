@@ -11,6 +11,19 @@ import { register } from "../../store/registry/register.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
+import { type CompareOptions, type Comparison, compareQuery, comparisonOf } from "../stats/comparison.ts";
+import {
+  type Asked,
+  fractionOf,
+  type Histogram,
+  type HistogramOptions,
+  histogramOf,
+  histogramQuery,
+  type LimitsQuery,
+  type Ranks,
+  ranksOf,
+  ranksQuery,
+} from "../stats/distribution.ts";
 import type { Run } from "../stats/runs/run.ts";
 import {
   type Bucket,
@@ -25,14 +38,14 @@ import {
 import { windowUntil } from "../stats/window-folds.ts";
 import {
   type DefaultPercentiles,
-  kindOf,
   type StatsOptions,
   type StatsQuery,
   statsQuery,
   type WindowOptions,
+  type WindowQuery,
   windowQuery,
 } from "../stats/window-query.ts";
-import { type Degraded, Fold, fractionOf, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import { type Degraded, Fold, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import { SharedAnswers } from "./answers/shared-answers.ts";
 import { aggregatesOf, foldOf, type WindowView } from "./pending-query.ts";
 import { type KnownQuery, QueryCache } from "./queries.ts";
@@ -214,46 +227,68 @@ export class Series {
   timeline<const P extends readonly number[] = DefaultPercentiles>(
     options: TimelineOptions<P>,
   ): Promise<Timeline<P[number]>> {
-    return this.#asked("timeline", () => {
-      const query = timelineQuery(options, this.retentionMs);
-      const timeline = this.#askable(options).exact.compute(query, {}, (view, _, toMs) => {
-        const buckets = bucketsOf(query, toMs);
-        const aggregates = (bucket: Bucket) => aggregatesOf(view, bucket);
-        return timelineOf(query, toMs, this.#settings.nan, buckets, aggregates, view.degradedBy(buckets[0]!.fromMs));
-      });
-      return abortable(timeline, options.signal);
+    return this.#answer("timeline", options, timelineQuery, (view, toMs, query, nan) => {
+      const buckets = bucketsOf(query, toMs);
+      const aggregates = (bucket: Bucket) => aggregatesOf(view, bucket);
+      return timelineOf(query, toMs, nan, buckets, aggregates, view.degradedBy(buckets[0]!.fromMs));
     });
   }
 
-  /** A copy of the values inside a window, in the order of the journal. */
-  values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
-    return this.#asked("values", () => {
-      const query = windowQuery(options, this.retentionMs);
-      const loop = this.#askable(options);
-      const { closed } = query;
-      const values = loop.exact.compute<Column>(
+  /**
+   * The number of events between each two bounds, exact, and as many as `values` would show. Costs what `values` costs, without the
+   * copy. Rejects with ARGUMENT for bounds that do not ascend, and with TOO_LARGE for a window above `maxResidentBytes`.
+   */
+  histogram(options: HistogramOptions): Promise<Histogram> {
+    return this.#answer("histogram", options, histogramQuery, (view, toMs, query, nan) =>
+      histogramOf(query, askedOf(view, toMs, query, nan)),
+    );
+  }
+
+  /**
+   * For each of the numbers, how many values of the window are below it, and how many are at most as large. `below / count` is the share
+   * that `fractionBelow` has for one number. Rejects as `histogram` does.
+   */
+  ranks(numbers: ArrayLike<number>, options: WindowOptions = {}): Promise<Ranks> {
+    const queryOf = (given: WindowOptions, retentionMs: number) => ranksQuery(numbers, given, retentionMs);
+    return this.#answer("ranks", options, queryOf, (view, toMs, query, nan) =>
+      ranksOf(query, askedOf(view, toMs, query, nan)),
+    );
+  }
+
+  /**
+   * The statistics of a window beside those of one that ended `before`, at one instant, with the shift of each percentile: of the last
+   * minute and the same minute an hour ago, for instance. Costs one request together, and the events that this process lacks.
+   */
+  compare<const P extends readonly number[] = DefaultPercentiles>(
+    options: CompareOptions<P>,
+  ): Promise<Comparison<P[number]>> {
+    return this.#answer("compare", options, compareQuery, (view, toMs, query, nan) =>
+      comparisonOf(
         query,
-        {},
-        (view, ...ends) => view.valuesInside(...ends, closed),
-        false,
-      );
-      return abortable(values, options.signal);
-    });
+        toMs,
+        nan,
+        (window) => aggregatesOf(view, window),
+        (fromMs) => view.degradedBy(fromMs),
+      ),
+    );
+  }
+
+  /** A copy of the values inside a window, in the order of the journal. */
+  values(options: WindowOptions = {}): Promise<Column> {
+    const valuesOf = (view: WindowView, toMs: number, { spanMs, closed }: WindowQuery) =>
+      view.valuesInside(toMs - spanMs, toMs, closed);
+    return this.#answer("values", options, windowQuery, valuesOf, false);
   }
 
   /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
   fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
-    return this.#asked("fractionBelow", () => {
+    const queryOf = (given: WindowOptions, retentionMs: number) => {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-      const query = windowQuery(options, this.retentionMs);
-      const share = this.#askable(options).exact.compute(
-        query,
-        `below ${limit} ${kindOf(query)}`,
-        (view, _, toMs) => fractionOf(foldOf(view, windowUntil(toMs, query)), limit, this.#settings.nan),
-        false,
-      );
-      return abortable(share, options.signal);
-    });
+      return ranksQuery([limit], given, retentionMs);
+    };
+    const fraction = (view: WindowView, toMs: number, query: LimitsQuery, nan: NanPolicy) =>
+      fractionOf(query, askedOf(view, toMs, query, nan));
+    return this.#answer("fractionBelow", options, queryOf, fraction, false);
   }
 
   /**
@@ -331,6 +366,21 @@ export class Series {
     );
   }
 
+  /** Checks the options, and computes an answer from the events of one instant. */
+  #answer<Options extends WindowOptions, Query extends WindowQuery, Answer>(
+    operation: string,
+    options: Options,
+    queryOf: (options: Options, retentionMs: number) => Query,
+    compute: (view: WindowView, toMs: number, query: Query, nan: NanPolicy) => Answer,
+    reportsDegraded = true,
+  ): Promise<Answer> {
+    return this.#asked(operation, () => {
+      const query = queryOf(options, this.retentionMs);
+      const answer = (view: WindowView, _: number, toMs: number) => compute(view, toMs, query, this.#settings.nan);
+      return abortable(this.#askable(options).exact.compute(query, {}, answer, reportsDegraded), options.signal);
+    });
+  }
+
   /** The loop for a query. Throws if its signal is aborted, the series is closed, or too many queries wait. */
   #askable({ signal }: WindowOptions = {}): CommitLoop {
     checkUnaborted(signal);
@@ -351,6 +401,11 @@ export class Series {
 
 function isSeries(value: unknown): boolean {
   return value instanceof Series;
+}
+
+function askedOf(view: WindowView, toMs: number, query: WindowQuery, nan: NanPolicy): Asked {
+  const window = windowUntil(toMs, query);
+  return { fold: foldOf(view, window), window, nan, degradedBy: view.degradedBy(window.fromMs) };
 }
 
 /** The window of one of several series: its runs, which do not change while the other parts are awaited. */

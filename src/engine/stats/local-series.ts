@@ -5,6 +5,18 @@ import { Site } from "../../base/site.ts";
 import { type Clock, instantMs } from "../../base/time.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
+import { type CompareOptions, type Comparison, compareQuery, comparisonOf } from "./comparison.ts";
+import {
+  type Asked,
+  fractionOf,
+  type Histogram,
+  type HistogramOptions,
+  histogramOf,
+  histogramQuery,
+  type Ranks,
+  ranksOf,
+  ranksQuery,
+} from "./distribution.ts";
 import {
   LIVE_LIMITS,
   type LiveLimits,
@@ -28,7 +40,7 @@ import {
   type WindowQuery,
   windowQuery,
 } from "./window-query.ts";
-import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
+import { statsOf, type WindowAggregates, type WindowStats } from "./window-stats.ts";
 
 /** Maximum lead of an event's own time over the clock. */
 const MAX_EARLY_MS = 60_000;
@@ -119,9 +131,14 @@ export class LocalSeries {
     try {
       const query = statsQuery(options, this.#retentionMs);
       const window = this.#windowOf(query);
-      const roomBytes = this.#maxBytes - this.#events.sizeBytes;
-      const fold = this.#folds.stats(this.#events, window, roomBytes);
-      return statsOf(fold, query, this.#nan, window.fromMs, window.toMs, this.#degradedBy(window.fromMs));
+      return statsOf(
+        this.#aggregatesOf(window),
+        query,
+        this.#nan,
+        window.fromMs,
+        window.toMs,
+        this.#degradedBy(window.fromMs),
+      );
     } catch (error) {
       throw AT.error("stats", error);
     }
@@ -129,16 +146,39 @@ export class LocalSeries {
 
   /** Statistics of each bucket of a span, in columns: those of `stats` for the bucket alone. Throws ARGUMENT. */
   timeline<const P extends readonly number[] = DefaultPercentiles>(options: TimelineOptions<P>): Timeline<P[number]> {
-    try {
+    return AT.checked("timeline", () => {
       const query = timelineQuery(options, this.#retentionMs);
       const { toMs } = this.#windowOf(query);
       const buckets = bucketsOf(query, toMs);
-      const roomBytes = this.#maxBytes - this.#events.sizeBytes;
-      const aggregatesOf = (bucket: Bucket) => this.#folds.stats(this.#events, bucket, roomBytes);
+      const aggregatesOf = (bucket: Bucket) => this.#aggregatesOf(bucket);
       return timelineOf(query, toMs, this.#nan, buckets, aggregatesOf, this.#degradedBy(buckets[0]!.fromMs));
-    } catch (error) {
-      throw AT.error("timeline", error);
-    }
+    });
+  }
+
+  /** The number of events between each two bounds. Throws ARGUMENT for bounds that do not ascend. */
+  histogram(options: HistogramOptions): Histogram {
+    return AT.checked("histogram", () => {
+      const query = histogramQuery(options, this.#retentionMs);
+      return histogramOf(query, this.#asked(query));
+    });
+  }
+
+  /** For each of the numbers, how many values of the window are below it, and how many are at most as large. */
+  ranks(numbers: ArrayLike<number>, options: WindowOptions = {}): Ranks {
+    return AT.checked("ranks", () => {
+      const query = ranksQuery(numbers, options, this.#retentionMs);
+      return ranksOf(query, this.#asked(query));
+    });
+  }
+
+  /** The statistics of a window beside those of one that ended `before`, with the shift of each percentile. */
+  compare<const P extends readonly number[] = DefaultPercentiles>(options: CompareOptions<P>): Comparison<P[number]> {
+    return AT.checked("compare", () => {
+      const query = compareQuery(options, this.#retentionMs);
+      const { toMs } = this.#windowOf(query);
+      const aggregatesOf = (window: FoldedWindow) => this.#aggregatesOf(window);
+      return comparisonOf(query, toMs, this.#nan, aggregatesOf, (fromMs) => this.#degradedBy(fromMs));
+    });
   }
 
   /**
@@ -168,13 +208,21 @@ export class LocalSeries {
 
   /** Returns the exact share of a window's events below `limit`; NaN for an empty window. */
   fractionBelow(limit: number, options: WindowOptions = {}): number {
-    try {
+    return AT.checked("fractionBelow", () => {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-      const window = this.#windowOf(windowQuery(options, this.#retentionMs));
-      return fractionOf(this.#folds.runs(this.#events, window), limit, this.#nan);
-    } catch (error) {
-      throw AT.error("fractionBelow", error);
-    }
+      const query = ranksQuery([limit], options, this.#retentionMs);
+      return fractionOf(query, this.#asked(query));
+    });
+  }
+
+  #aggregatesOf(window: FoldedWindow): WindowAggregates {
+    return this.#folds.stats(this.#events, window, this.#maxBytes - this.#events.sizeBytes);
+  }
+
+  #asked(query: WindowQuery): Asked {
+    const window = this.#windowOf(query);
+    const fold = this.#folds.runs(this.#events, window);
+    return { fold, window, nan: this.#nan, degradedBy: this.#degradedBy(window.fromMs) };
   }
 
   #windowOf(query: WindowQuery): FoldedWindow {

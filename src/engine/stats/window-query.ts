@@ -53,7 +53,7 @@ export interface StatsQuery extends WindowQuery {
   ddof: number;
 }
 
-const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
+export const WINDOW_OPTIONS: readonly string[] = ["span", "at", "closed", "maxAge", "signal"];
 export const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
 /** Without `maxAge`, which would save nothing: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
@@ -76,8 +76,8 @@ export function checkGone(options: object): void {
   for (const name in GONE) if (name in Object(options)) throw argumentError("option", name, `left out: ${GONE[name]}`);
 }
 
-export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
-  checkKnown(options, WINDOW_OPTIONS);
+export function windowQuery(options: WindowOptions, retentionMs: number, known = WINDOW_OPTIONS): WindowQuery {
+  checkKnown(options, known);
   return windowOf(options, retentionMs, "at");
 }
 

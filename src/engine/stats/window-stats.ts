@@ -110,16 +110,6 @@ function contradiction({ min, max }: WindowStats, p: number, value: number): Ori
   return new OrielError("KERNEL", `percentile ${p} is ${value}, outside the window's min ${min} and max ${max}`);
 }
 
-/** Share of the window's numbers below `limit`. NaN if the window is empty, or has NaN that is not ignored. */
-export function fractionOf(
-  fold: WindowAggregates & { countBelow(limit: number): number },
-  limit: number,
-  nan: NanPolicy,
-): number {
-  if (fold.validCount === 0 || (fold.nanCount > 0 && nan !== "ignore")) return Number.NaN;
-  return fold.countBelow(limit) / fold.validCount;
-}
-
 /** The aggregates of one window: those of a cached aggregate, if there is one, and those of the other runs. */
 export class Fold {
   readonly #sum = new Accumulator();
@@ -209,9 +199,10 @@ export class Fold {
     return [signed(pair[0], k), signed(pair[1], Math.min(k + 1, this.validCount - 1))];
   }
 
-  /** Count of the numbers below `limit`. */
-  countBelow(limit: number): number {
-    return this.runs.reduce((sum, run) => sum + run.lowerBound(limit, 0, run.length), 0);
+  /** For each limit, how many numbers are below it or, by "upperBound", at most as large. */
+  countsOf(limits: ArrayLike<number>, bound: "lowerBound" | "upperBound"): Float64Array {
+    const { runs } = this;
+    return Float64Array.from(limits, (limit) => runs.reduce((sum, run) => sum + run[bound](limit, 0, run.length), 0));
   }
 
   #addInfinities(finite: number): number {

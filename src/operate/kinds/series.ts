@@ -115,18 +115,18 @@ const PERCENTILES = [
   100,
 ];
 
-/** The exact distribution of one window: two queries in one turn, so they share one cut of the journal. */
+/** The exact distribution of one window. */
 async function distributionOf(series: Series, { fromMs, toMs, below }: AskedWindow): Promise<Distribution> {
   const window = { span: toMs - fromMs, at: toMs };
-  const [stats, share, values] = await Promise.all([
+  const [stats, share] = await Promise.all([
     series.stats({ ...window, percentiles: PERCENTILES }),
     below === undefined ? undefined : series.fractionBelow(below, window),
-    series.values(window),
   ]);
-  const bins = binsOf([values], BINS);
+  const percentiles = PERCENTILES.map((p) => ({ p, value: finite(stats.percentiles[p]) }));
+  const bins = binsOf(Object.values(stats.percentiles), BINS);
   return {
     window: windowNumbers(stats as Parameters<typeof windowNumbers>[0], share),
-    percentiles: PERCENTILES.map((p) => ({ p, value: finite(stats.percentiles[p]) })),
-    histogram: bins ? { edges: bins.edges, isLog: bins.isLog, counts: bins.counts(values) } : null,
+    percentiles,
+    histogram: bins ? { edges: bins.edges, isLog: bins.isLog, counts: await bins.counts(series, window) } : null,
   };
 }

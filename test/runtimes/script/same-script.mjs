@@ -59,6 +59,10 @@ function checkLocal(checks) {
   checks.same("LocalSeries: one percentile", series.percentile(25, { span: "10s" }), 6.25);
   checks.same("LocalSeries: a narrow window", series.values({ span: "3s" }), Float32Array.of(13, 16));
   checks.same("LocalSeries: a share", series.fractionBelow(13), 0.5);
+  checks.same("LocalSeries: ranks", series.ranks([13]).atMost, Float64Array.of(3));
+  checks.same("LocalSeries: a histogram", series.histogram({ span: "3s", bounds: [13] }).counts, Float64Array.of(1, 1));
+  const { shifts } = series.compare({ span: "2s", before: "1s", percentiles: [50] });
+  checks.same("LocalSeries: a shift", shifts[50], 1.5);
   const line = series.timeline({ span: "3s", every: "1s", percentiles: [50] });
   checks.same("LocalSeries: a timeline", line.percentiles[50], Float64Array.of(13, 16, Number.NaN));
   for (const { name, column, dtype, fsum, pct } of cases) {

@@ -202,6 +202,9 @@ describe("errors and flags are correct", () => {
         series.timeline({ ...line, ...wrong }),
         series.values(wrong),
         series.fractionBelow(1, wrong),
+        series.ranks([1], wrong),
+        series.histogram({ bounds: [1], ...wrong }),
+        series.compare({ span: 1, before: 1, ...wrong }),
         Series.stats([series], wrong),
         Series.timeline([series], { ...line, ...wrong }),
       ])

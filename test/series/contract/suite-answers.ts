@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { METHODS } from "../../../src/engine/kernel/percentile/percentile.ts";
 import { Series } from "../../../src/entries/index.ts";
+import { expectHistogram, expectRanks } from "../../stats/distribution-oracle.ts";
 import { expectStats, inside } from "../../stats/oracle.ts";
 import { expectTimeline, statsRow, timelineRow } from "../../stats/timeline-oracle.ts";
 import { expectExpiries, expectGuardOnly, NAME, type Stage } from "./stage.ts";
@@ -140,6 +141,34 @@ export function answersSuite(stage: () => Stage): void {
         [Number.NEGATIVE_INFINITY, 0],
       ] as const)
         expect(await series.fractionBelow(limit, { span: "1s" })).toBe(below / 6);
+    });
+
+    test("a histogram, ranks and a comparison are those of the values, one by one", async () => {
+      const { open, reader, put, clock, events } = stage();
+      open({ values: "float64" });
+      for (let i = 0; i < 30; i++) {
+        await put(i * 3.75, -i);
+        clock.nowMs += i % 4 === 3 ? 2600 : 90;
+      }
+      const bounds = [-29, -3.5, 0, 7.5, 60];
+      const numbers = [60, 7.5, 7.5, -100, Number.POSITIVE_INFINITY];
+      for (const one of [stage().series, reader()])
+        for (const { at, ...window } of [
+          { span: 10_000, at: undefined, closed: "right" },
+          { span: 5000, at: clock.nowMs - 777, closed: "both" },
+        ] as const) {
+          const toMs = at ?? clock.nowMs;
+          const valuesUntil = (endMs: number) => inside(events, endMs - window.span, endMs, window.closed);
+          const header = { from: toMs - window.span, to: toMs, degraded: false };
+          expectHistogram(await one.histogram({ ...window, at, bounds }), valuesUntil(toMs), bounds, header);
+          expectRanks(await one.ranks(numbers, { ...window, at }), valuesUntil(toMs), numbers, header);
+          const percentiles = [1, 50, 99] as const;
+          const { current, earlier, shifts } = await one.compare({ ...window, at, before: 8000, percentiles });
+          expect([current.to, earlier.to]).toEqual([toMs, toMs - 8000]);
+          expectStats(current, valuesUntil(toMs), { percentiles });
+          expectStats(earlier, valuesUntil(toMs - 8000), { percentiles });
+          for (const p of percentiles) expect(shifts[p]).toBe(current.percentiles[p] - earlier.percentiles[p]);
+        }
     });
 
     test("a float32 series compares its values with a limit that float32 cannot represent", async () => {

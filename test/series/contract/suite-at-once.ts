@@ -16,7 +16,10 @@ interface Read {
     | "timeline"
     | "timeline merged"
     | "values"
-    | "fractionBelow";
+    | "fractionBelow"
+    | "ranks"
+    | "histogram"
+    | "compare";
   /** The index of the reader. */
   reader: number;
   endedMs: number;
@@ -55,7 +58,7 @@ const reads = fc.array(
   fc.record<Read>({
     kind: fc.constantFrom(
       ...(["stats", "stats of a new process", "merged", "merged twice", "timeline", "timeline merged"] as const),
-      ...(["values", "fractionBelow"] as const),
+      ...(["values", "fractionBelow", "ranks", "histogram", "compare"] as const),
     ),
     reader: fc.nat(READERS - 1),
     endedMs: fc.nat(RECORDED_MS),
@@ -96,10 +99,13 @@ export function atOnceSuite(stage: () => Stage): void {
         const options = { at: endMs - endedMs, span: spanMs, closed };
         if (kind === "values") return one.values(options);
         if (kind === "fractionBelow") return one.fractionBelow(500, options);
+        if (kind === "ranks") return one.ranks([700, 2, 500], options);
+        if (kind === "histogram") return one.histogram({ ...options, bounds: [100, 500, 900.25] });
         const asked = { ...options, method, percentiles: [0, 12.5, 50, 99, 100] };
         const line = { ...asked, every: Math.max(1, Math.ceil(spanMs / 7)) };
         if (kind === "timeline") return one.timeline(line);
         if (kind === "timeline merged") return Series.timeline([one, second], { ...line, align: "every" });
+        if (kind === "compare") return one.compare({ ...asked, before: 1 + (endedMs % 500) });
         if (kind === "stats") return one.stats(asked);
         if (kind === "stats of a new process") return fresh().stats(asked);
         return Series.stats(kind === "merged" ? [one, second] : [one, first], asked);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { Series } from "../../../src/entries/index.ts";
@@ -103,6 +104,9 @@ export function refusalSuite(stage: () => Stage): void {
         () => series.stats(),
         () => series.values(),
         () => series.fractionBelow(1),
+        () => series.ranks([1]),
+        () => series.histogram({ bounds: [1] }),
+        () => series.compare({ span: 1, before: 1 }),
         () => series.delete(),
         () => Series.stats([series]),
       ])
@@ -117,6 +121,7 @@ export function refusalSuite(stage: () => Stage): void {
       const reason = new RangeError("enough");
       const abort = new AbortController();
       const { signal } = abort;
+      setMaxListeners(20, signal); // one for each call
       const calls = [
         series.record(1, { signal }),
         series.recordMany([2], { signal }),
@@ -124,6 +129,9 @@ export function refusalSuite(stage: () => Stage): void {
         series.stats({ signal }),
         series.values({ signal }),
         series.fractionBelow(1, { signal }),
+        series.ranks([1], { signal }),
+        series.histogram({ bounds: [1], signal }),
+        series.compare({ span: 1, before: 1, signal }),
         Series.stats([series], { signal }),
         series.timeline({ every: "1s", signal }),
         Series.timeline([series], { every: "1s", signal }),

@@ -1,5 +1,4 @@
 import { argumentError } from "../../../base/errors.ts";
-import type { Column } from "../../../engine/kernel/contract.ts";
 import type { Series } from "../../../engine/series/series.ts";
 import type { WindowStats } from "../../../engine/stats/window-stats.ts";
 import type { SeriesView, WindowNumbers } from "../protocol.ts";
@@ -11,49 +10,41 @@ const SECONDS = [
 ];
 
 /**
- * The numbers of each bucket of a window. All queries are made in one turn, so they share one round trip and one cut of
- * the journal: one small request if this process has the rest of the window.
+ * The numbers of each bucket of a window, and how its values are spread. The second turn has the same window: only events that are
+ * recorded with a past time may have come since.
  */
 export async function viewOf(series: Series, { fromMs, toMs, below, buckets }: AskedWindow): Promise<SeriesView> {
-  const ends = endsOf(fromMs, toMs, buckets);
-  const windows = ends.map((at, i) => ({ at, span: at - (ends[i - 1] ?? fromMs) }));
   const all = { span: toMs - fromMs, at: toMs };
-  const [whole, share, stats, values] = await Promise.all([
+  const [whole, share, line] = await Promise.all([
     series.stats(all),
     below === undefined ? undefined : series.fractionBelow(below, all),
-    Promise.all(windows.map((window) => series.stats(window))),
-    Promise.all(windows.map((window) => series.values(window))),
+    series.timeline({ ...all, every: stepMsOf(all.span, buckets), align: "every" }),
   ]);
-  const bins = binsOf(values, HEAT_BINS);
+  const { times, ends, percentiles } = line;
+  const bins = binsOf([...line.minima, ...percentiles[50], ...line.maxima], HEAT_BINS);
+  const cells = bins && Promise.all(Array.from(ends, (at, i) => bins.counts(series, { at, span: at - times[i]! })));
   return {
     fromMs,
     toMs,
-    endsMs: ends,
-    count: stats.map(({ count }) => count),
-    rate: stats.map(({ count }, i) => rateOf(count, windows[i]!.span)),
-    p50: stats.map(({ percentiles }) => finite(percentiles[50])),
-    p90: stats.map(({ percentiles }) => finite(percentiles[90])),
-    p99: stats.map(({ percentiles }) => finite(percentiles[99])),
-    max: stats.map(({ max }) => finite(max)),
-    heat: bins
-      ? { edges: bins.edges, isLog: bins.isLog, cells: values.flatMap((column) => bins.counts(column)) }
-      : null,
+    endsMs: [...ends],
+    count: [...line.counts],
+    rate: Array.from(line.counts, (count, i) => rateOf(count, ends[i]! - times[i]!)),
+    p50: Array.from(percentiles[50], finite),
+    p90: Array.from(percentiles[90], finite),
+    p99: Array.from(percentiles[99], finite),
+    max: Array.from(line.maxima, finite),
+    heat: bins ? { edges: bins.edges, isLog: bins.isLog, cells: (await cells)!.flat() } : null,
     whole: windowNumbers(whole, share),
   };
 }
 
-/**
- * The ends of about `buckets` buckets of a round length. All ends but the last are multiples of it, so buckets stay the
- * same as the window moves. The last one ends with the window.
- */
-function endsOf(fromMs: number, toMs: number, buckets: number): number[] {
-  const leastMs = (toMs - fromMs) / buckets;
+/** A round length for about `buckets` buckets. They end at its multiples, so they stay the same as the window moves. */
+function stepMsOf(spanMs: number, buckets: number): number {
+  const leastMs = spanMs / buckets;
   const day = SECONDS.at(-1)! * 1000;
   const stepMs =
     [...STEPS, ...SECONDS.map((s) => s * 1000)].find((ms) => ms >= leastMs) ?? Math.ceil(leastMs / day) * day;
-  const ends: number[] = [];
-  for (let end = Math.floor(fromMs / stepMs) * stepMs + stepMs; end < toMs; end += stepMs) ends.push(end);
-  return [...ends, toMs];
+  return Math.min(stepMs, spanMs);
 }
 
 /** The window that a page asks for. */
@@ -126,52 +117,35 @@ export function windowNumbers(stats: WindowStats<50 | 90 | 99>, below: number | 
 /** A wider range than this is cut into bins of equal ratio. */
 const LOG_RATIO = 20;
 
-/** Cuts a range of values into bins. The last bin contains its upper edge, too. */
-export class Bins {
+/** A range of values in bins. The first and the last one also have the infinities. */
+class Bins {
   readonly edges: readonly number[];
   readonly isLog: boolean;
-  readonly #origin: number;
-  readonly #scale: number;
 
   constructor(min: number, max: number, count: number) {
     this.isLog = min > 0 && max / min > LOG_RATIO;
     const [low, high] = this.isLog ? [Math.log(min), Math.log(max)] : [min, max];
-    const width = high > low ? (high - low) / count : 1;
-    this.#origin = low;
-    this.#scale = 1 / width;
+    const width = high > low ? high / count - low / count : Math.max(1, Math.abs(low) / count);
     const edgeAt = (i: number) => (this.isLog ? Math.exp(low + i * width) : low + i * width);
     // The outer edges are the values themselves, without the rounding of exp and log.
-    this.edges = Array.from({ length: count + 1 }, (_, i) =>
+    const edges = Array.from({ length: count + 1 }, (_, i) =>
       i === 0 ? min : i === count && high > low ? max : edgeAt(i),
     );
+    // Numbers that are neighbours leave no room for edges between them.
+    this.edges = edges.filter((edge, i) => i === 0 || (edge > edges[i - 1]! && edge <= Number.MAX_VALUE));
   }
 
-  get count(): number {
-    return this.edges.length - 1;
-  }
-
-  /** Number of values in each bin. Values outside the range, and NaN, count in no bin. */
-  counts(values: Column): number[] {
-    const counts = new Array<number>(this.count).fill(0);
-    const [min, max] = [this.edges[0]!, this.edges.at(-1)!];
-    for (const value of values) {
-      if (!(value >= min && value <= max)) continue;
-      const at = Math.floor(((this.isLog ? Math.log(value) : value) - this.#origin) * this.#scale);
-      counts[Math.min(Math.max(at, 0), counts.length - 1)]!++;
-    }
-    return counts;
+  /** Number of values of a window in each bin. */
+  async counts(series: Series, window: { span: number; at: number }): Promise<number[]> {
+    const { counts } = await series.histogram({ ...window, bounds: this.edges.slice(1) });
+    const last = counts.length - 2;
+    counts[last]! += counts[last + 1]!;
+    return [...counts.subarray(0, -1)];
   }
 }
 
-/** Bins from the least to the largest finite value; undefined if there is none. */
-export function binsOf(columns: readonly Column[], count: number): Bins | undefined {
-  let min = Number.POSITIVE_INFINITY;
-  let max = Number.NEGATIVE_INFINITY;
-  for (const values of columns)
-    for (const value of values)
-      if (value - value === 0) {
-        if (value < min) min = value;
-        if (value > max) max = value;
-      }
-  return min <= max ? new Bins(min, max, count) : undefined;
+/** Bins from the least to the largest finite number; undefined if there is none. */
+export function binsOf(numbers: readonly number[], count: number): Bins | undefined {
+  const finites = numbers.filter(Number.isFinite);
+  return finites.length > 0 ? new Bins(Math.min(...finites), Math.max(...finites), count) : undefined;
 }
