@@ -3,7 +3,7 @@ import { checkAttached } from "../kernel/column.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import type { FoldedWindow } from "./window-folds.ts";
 import { WINDOW_OPTIONS, type WindowOptions, type WindowQuery, windowQuery } from "./window-query.ts";
-import type { Degraded, Fold } from "./window-stats.ts";
+import type { Degraded, Fold, WindowStats } from "./window-stats.ts";
 
 /** The window of a histogram, and its bounds. */
 export interface HistogramOptions extends WindowOptions {
@@ -11,19 +11,8 @@ export interface HistogramOptions extends WindowOptions {
   bounds: ArrayLike<number>;
 }
 
-/** The edges of a window, and whether it may lack events, as in `stats`. */
-interface Window {
-  /** Number of events. */
-  count: number;
-  /** The window's edges, ms since 1970. */
-  from: number;
-  to: number;
-  degraded: boolean;
-  degradedBy?: Degraded;
-}
-
 /** How many events of a window are between each two bounds. */
-export interface Histogram extends Window {
+export interface Histogram extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy"> {
   bounds: Float64Array;
   /**
    * One more than the bounds. `counts[i]` is the number of values above `bounds[i - 1]` and at most `bounds[i]`, as in Prometheus and
@@ -34,7 +23,7 @@ export interface Histogram extends Window {
 }
 
 /** The place of numbers among the values of a window. */
-export interface Ranks extends Window {
+export interface Ranks extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy"> {
   /** For each number, how many values are below it. */
   below: Float64Array;
   /** For each number, how many values are below it or equal. */
@@ -105,7 +94,7 @@ function missingOf({ fold, nan }: Asked): number {
   return fold.nanCount > 0 && nan !== "ignore" ? Number.NaN : 0;
 }
 
-function windowOf({ fold, window, nan, degradedBy }: Asked): Window {
+function windowOf({ fold, window, nan, degradedBy }: Asked) {
   return {
     count: nan === "ignore" ? fold.validCount : fold.count,
     from: window.fromMs,
