@@ -56,7 +56,7 @@ const BUILT_COMMAND = join(root, "node_modules", ".oriel", "built-command");
 
 /** Whether the stamp of an earlier build is newer than all sources. */
 function isFresh(stamp) {
-  const sources = ["src", "lua", "layouts", "assembly", "scripts", "package.json", "tsup.config.ts", "asconfig.json"];
+  const sources = ["src", "lua", "layouts", "assembly", "scripts", "package.json", "asconfig.json"];
   const changedMs = Math.max(...sources.map((name) => newestMs(join(root, name))));
   return existsSync(join(root, "dist")) && existsSync(stamp) && statSync(stamp).mtimeMs > changedMs;
 }

@@ -1,12 +1,13 @@
-// Builds the JavaScript of the package into dist: ES modules, with the command among them, and CommonJS for Jest and for Node before
+// Builds the package into dist. Its types are in types.mjs. Its JavaScript: ES modules, with the command among them, and CommonJS for Jest and for Node before
 // 20.19. Each form is one graph of modules, so its entries share one copy of every class. The ES modules have source maps.
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { thirdPartyNotices } from "../command/third-party-notices.mjs";
 import { pureConstants } from "./pure.mjs";
 import { inShortLines } from "./short-lines.mjs";
+import { writeTypes } from "./types.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const dist = join(root, "dist");
@@ -129,6 +130,10 @@ async function write(entries, { format, ending, fileOf, imports, inject }) {
   return output;
 }
 
+mkdirSync(dist, { recursive: true });
+const { "redis-edge": _, redis: __, browser: ___, ...typed } = inBothForms;
+const types = writeTypes(root, dist, typed);
+
 const output = await write(
   { ...inBothForms, ...onlyEsm },
   { format: "es", ending: "js", fileOf: esmFile, imports: [STORE, KERNELS, UPKEEP] },
@@ -146,3 +151,4 @@ await write(inBothForms, {
   imports: [STORE],
   inject: { TextEncoder: [coding, "TextEncoder"], TextDecoder: [coding, "TextDecoder"] },
 });
+await types;

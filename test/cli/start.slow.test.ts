@@ -28,6 +28,6 @@ test("what npm start installs has every package that the command contains", asyn
 test("it has the builders and their own packages, and leaves the test tools out", () => {
   for (const name of ["assemblyscript", "binaryen", "esbuild", "@fontsource/inter", "uplot", "ioredis"])
     expect(part).toHaveProperty([`node_modules/${name}`]);
-  for (const name of ["vitest", "typescript", "tsup", "@biomejs/biome"])
+  for (const name of ["vitest", "typescript", "rolldown-plugin-dts", "@biomejs/biome"])
     expect(part).not.toHaveProperty([`node_modules/${name}`]);
 });
