@@ -85,8 +85,8 @@ export class ColumnRun extends Run {
   }
 
   /** The run of `values`, which are sorted in place. */
-  static of(values: Column): ColumnRun {
-    const run = new ColumnRun(values);
+  static of(values: Column, isTransient = false): ColumnRun {
+    const run = new ColumnRun(values, isTransient);
     const kernel = runKernel();
     run.describe(kernel.summary(values));
     kernel.sort(values);

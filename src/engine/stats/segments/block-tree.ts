@@ -42,6 +42,10 @@ export class BlockTree {
     if (this.#leaves.size > 0) this.#leaves.clear();
   }
 
+  get isEmpty(): boolean {
+    return this.#levels.length === 0 && this.#leaves.size === 0;
+  }
+
   /** Adds the events whose ticks are from `first` to `last`, both included. */
   collect(events: TreeEvents, fold: Pick<Fold, "add">, first: number, last: number): void {
     let top = 0;

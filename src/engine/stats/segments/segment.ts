@@ -20,6 +20,8 @@ export function bytesPerEvent(valueType: number, isPacked = false): number {
   return valueType === 1 ? 22 : 14;
 }
 const MIN_CAPACITY = 16;
+/** Fewer events are found quicker in a leaf. */
+const LEAST_ALONE = 64;
 
 /**
  * At most 16 384 consecutive events, in arrival order. A closed segment has no spare capacity. It has one sorted run of
@@ -41,6 +43,8 @@ export class Segment {
   #closedRun: Run | undefined;
   #packed: PackedEvents | undefined;
   readonly #tree = new BlockTree();
+  /** Events that were sorted since the tree is empty. */
+  #sortedAlone = 0;
 
   /** `expected`: the expected number of events. */
   constructor(valueType: number, expected = 0, maxCount = MAX_IN_SEGMENT) {
@@ -190,10 +194,25 @@ export class Segment {
       return;
     }
     if (this.#packed && this.values.length === 0) this.#unpack(this.#packed);
-    const { baseMs, ticks } = this.#times;
     // Times are whole ms: `from < t` is `from + 1 <= t`.
-    const first = fromMs + (closed === "both" ? 0 : 1) - baseMs;
-    this.#tree.collect({ values: this.values, ticks, count: this.count }, fold, first, toMs - baseMs);
+    const firstMs = fromMs + (closed === "both" ? 0 : 1);
+    if (this.#collectAlone(fold, firstMs, toMs)) return;
+    const { baseMs, ticks } = this.#times;
+    this.#tree.collect({ values: this.values, ticks, count: this.count }, fold, firstMs - baseMs, toMs - baseMs);
+  }
+
+  /**
+   * Sorts the events inside without their blocks, which cost several times as much to make. The tree has them for questions that
+   * repeat, so this is done for as many events as the segment has.
+   */
+  #collectAlone(fold: Pick<Fold, "add">, firstMs: number, toMs: number): boolean {
+    if (!this.isOrdered || this.#sortedAlone >= this.count || !this.#tree.isEmpty) return false;
+    const first = this.indexAt(firstMs);
+    const end = this.indexAt(toMs + 1);
+    if (end - first < LEAST_ALONE) return false;
+    this.#sortedAlone += end - first;
+    fold.add(ColumnRun.of(this.values.slice(first, end), true));
+    return true;
   }
 
   /** Copies the values inside the window to `into`, from index `at`, in arrival order. Returns the next free index. */
@@ -214,6 +233,7 @@ export class Segment {
   /** Drops what queries have computed. A query that needs it computes it again. */
   dropCaches(): void {
     this.#tree.clear();
+    this.#sortedAlone = 0;
     if (!this.#packed || this.values.length === 0) return;
     this.values = emptyLike(this.values, 0);
     this.#times = new EventTimes(0);
