@@ -1,4 +1,4 @@
-import { Aborts } from "../base/async/aborts.ts";
+import { onAbort } from "../base/async/aborts.ts";
 import { type Deferred, deferred } from "../base/async/deferred.ts";
 import { endsWithRequest } from "../base/async/of-request.ts";
 import { idleTimeout, timerMs } from "../base/async/timers.ts";
@@ -58,8 +58,6 @@ const MAX_NAMES = 1000;
 /** Of the oldest names, eight are looked at at a time. */
 const MAX_LOOKS = 8;
 
-const aborts = new Aborts();
-
 /** The names of each store that this process uses, or used last. */
 const ofStores = new WeakMap<Store, Map<string, Waiters>>();
 
@@ -117,6 +115,7 @@ class Caller {
   error: OrielError | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   readonly #onLeft: (caller: Caller) => void;
+  readonly #ignoreAbort: (() => void) | undefined;
 
   constructor(request: WaitRequest, token: string, nowMs: number, onLeft: (caller: Caller) => void) {
     const { permits, limit, leaseMs, waitMs, signal } = request;
@@ -124,7 +123,7 @@ class Caller {
     this.ticket = { token, permits, limit, leaseMs };
     this.endMs = nowMs + waitMs;
     this.#onLeft = onLeft;
-    if (signal) aborts.add(signal, this);
+    this.#ignoreAbort = signal && onAbort(signal, () => this.reject(signal.reason));
   }
 
   /** Called when the signal aborts. A request that is under way ends by itself. */
@@ -145,8 +144,7 @@ class Caller {
   close(): void {
     this.isOpen = false;
     clearTimeout(this.timer);
-    const { signal } = this.request;
-    if (signal) aborts.delete(signal, this);
+    this.#ignoreAbort?.();
   }
 }
 

@@ -1,49 +1,34 @@
 import { signalOf } from "../errors.ts";
 
-/** A call that an abort rejects. */
-export interface Abortable {
-  reject(reason: unknown): void;
-}
-
-interface Entry {
-  signal: AbortSignal;
-  calls: Set<Abortable>;
+interface Shared {
+  calls: Set<() => void>;
   listener: () => void;
 }
 
+const shared = new WeakMap<AbortSignal, Shared>();
+
 /**
- * Keeps one listener per signal, even if many calls share it. Runtimes warn of many listeners, and removing one takes
- * linear time. The signal that became idle last keeps its listener until another signal becomes idle. So a long-lived
- * signal that serves one call after another gets only one listener.
+ * Calls `call` when the signal aborts, until the returned function is called. All calls of one signal share a listener. Runtimes
+ * warn of many listeners, and removing one takes linear time. An idle signal keeps none, because in Workers it belongs to a request.
  */
-export class Aborts {
-  readonly #entries = new WeakMap<AbortSignal, Entry>();
-  #idle: Entry | undefined;
-
-  add(signal: AbortSignal, call: Abortable): void {
-    let entry = this.#entries.get(signal);
-    if (!entry) {
-      const calls = new Set<Abortable>();
-      const listener = () => {
-        for (const each of [...calls]) each.reject(signal.reason);
-      };
-      entry = { signal, calls, listener };
-      this.#entries.set(signal, entry);
-      signal.addEventListener("abort", listener);
-    }
-    entry.calls.add(call);
-    if (this.#idle === entry) this.#idle = undefined;
+export function onAbort(signal: AbortSignal, call: () => void): () => void {
+  let entry = shared.get(signal);
+  if (!entry) {
+    const calls = new Set<() => void>();
+    const listener = () => {
+      for (const each of calls) each();
+    };
+    entry = { calls, listener };
+    shared.set(signal, entry);
+    signal.addEventListener("abort", listener);
   }
-
-  delete(signal: AbortSignal, call: Abortable): void {
-    const entry = this.#entries.get(signal);
-    if (!entry?.calls.delete(call) || entry.calls.size > 0) return;
-    if (this.#idle) {
-      this.#entries.delete(this.#idle.signal);
-      this.#idle.signal.removeEventListener("abort", this.#idle.listener);
-    }
-    this.#idle = entry;
-  }
+  const { calls, listener } = entry;
+  calls.add(call);
+  return () => {
+    if (!calls.delete(call) || calls.size > 0) return;
+    shared.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason when it aborts. The work itself goes on. */
@@ -53,7 +38,6 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    promise.then(resolve, reject).finally(onAbort(signal, abort));
   });
 }

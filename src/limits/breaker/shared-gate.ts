@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/async/aborts.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import type { OrielError } from "../../base/errors.ts";
 import { COMMAND, VERDICT } from "../../generated/layouts/breaker.ts";
@@ -217,19 +218,18 @@ class WaitingCalls {
   /** Rejects with the signal's reason as soon as it aborts. */
   add(signal: AbortSignal | undefined): Promise<Permit> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => waiter.reject(signal!.reason);
       const settled =
         <Value>(settle: (value: Value) => void) =>
         (value: Value) => {
           if (!waiter.isOpen) return;
           waiter.isOpen = false;
           this.#waiting = this.#waiting.filter((each) => each !== waiter);
-          signal?.removeEventListener("abort", onAbort);
+          ignore?.();
           settle(value);
         };
       const waiter: Waiter = { isOpen: true, resolve: settled(resolve), reject: settled(reject) };
       this.#waiting.push(waiter);
-      signal?.addEventListener("abort", onAbort);
+      const ignore = signal && onAbort(signal, () => waiter.reject(signal.reason));
     });
   }
 

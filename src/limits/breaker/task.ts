@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/async/aborts.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import type { OrielError } from "../../base/errors.ts";
 
@@ -31,24 +32,24 @@ async function timed<T>(
   timeoutError: () => OrielError,
 ): Promise<T> {
   const abort = new AbortController();
-  const onAbort = () => abort.abort(given?.reason);
-  if (given?.aborted) onAbort();
-  given?.addEventListener("abort", onAbort, { once: true });
+  const pass = () => abort.abort(given?.reason);
+  if (given?.aborted) pass();
+  const ignore = given && onAbort(given, pass);
   const timer = setTimeout(() => abort.abort(timeoutError()), timeoutMs);
   try {
     return await raced(fn, abort.signal);
   } finally {
     clearTimeout(timer);
-    given?.removeEventListener("abort", onAbort);
+    ignore?.();
   }
 }
 
 function raced<T>(fn: BreakerTask<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    const ignore = onAbort(signal, abort);
     const ran = new Promise<T>((ended) => ended(fn(signal)));
-    ran.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    ran.then(resolve, reject).finally(ignore);
   });
 }

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/async/aborts.ts";
 import { type Outcome, within } from "../../base/async/within.ts";
 import { argumentError } from "../../base/errors.ts";
 import type { Argument, Operation, RunOptions } from "../contract.ts";
@@ -15,7 +16,6 @@ export class Call {
   readonly sizeBytes: number;
   /** Number of replicas that must confirm its writes before it resolves. */
   readonly replicas: number;
-  readonly signal: AbortSignal | undefined;
   readonly promise: Promise<unknown>;
   isOpen = true;
   /** True if an attempt was sent and not answered. The step may have run. */
@@ -24,6 +24,7 @@ export class Call {
   #reject!: (reason: unknown) => void;
   readonly ranIn: RunOptions["ranIn"];
   readonly ranOnce: RunOptions["ranOnce"];
+  readonly ignoreAbort: (() => void) | undefined;
   readonly #onSettled: (call: Call) => void;
 
   /** Throws ARGUMENT if the operation makes another number of keys or arguments than it declares. */
@@ -46,7 +47,7 @@ export class Call {
         `its declared number of arguments, with ${operation.keyCount} keys`,
       );
     this.replicas = replicas;
-    this.signal = signal;
+    this.ignoreAbort = signal && onAbort(signal, () => this.reject(signal.reason));
     this.ranIn = ranIn;
     this.ranOnce = ranOnce;
     this.sizeBytes = sizeOf(this.keys) + (isPacked ? operation.packing.inputBytes : sizeOf(this.args));

@@ -1,4 +1,3 @@
-import { Aborts } from "../../base/async/aborts.ts";
 import { Coalescer } from "../../base/async/coalescer.ts";
 import { isEdgeRuntime } from "../../base/async/edge-runtime.ts";
 import { atTurnsEnd, inMicrotask, type Schedule } from "../../base/async/gathering.ts";
@@ -122,7 +121,6 @@ export function scriptStore(
   let pendingCalls = 0;
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;
-  const aborts = new Aborts();
   // In Workers a call may end unsettled with its request. Elsewhere each call settles by its deadline.
   const pending = endsWithRequest ? new Aged<Call>() : undefined;
   const forget = (call: Call) => {
@@ -131,7 +129,7 @@ export function scriptStore(
   };
   const onSettled = (call: Call) => {
     if (!pending || pending.delete(call)) forget(call);
-    if (call.signal) aborts.delete(call.signal, call);
+    call.ignoreAbort?.();
   };
   const checkOpen = () => {
     pending?.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
@@ -171,13 +169,11 @@ export function scriptStore(
       options: RunOptions = NO_OPTIONS,
     ): Promise<Output> {
       try {
-        const { signal } = options;
-        signal?.throwIfAborted();
+        options.signal?.throwIfAborted();
         checkOpen();
         if (options.replicas && connection.whyNoReplicas)
           throw argumentError("replicas", options.replicas, `0 ${connection.whyNoReplicas}`);
         const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
-        if (signal) aborts.add(signal, call);
         pending?.add(call);
         pendingCalls++;
         pendingBytes += call.sizeBytes;

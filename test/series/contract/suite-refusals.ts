@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { constants } from "../../../src/engine/journal/format/constants.ts";
 import { Series } from "../../../src/entries/index.ts";
@@ -121,7 +120,6 @@ export function refusalSuite(stage: () => Stage): void {
       const reason = new RangeError("enough");
       const abort = new AbortController();
       const { signal } = abort;
-      setMaxListeners(20, signal); // one for each call
       const calls = [
         series.record(1, { signal }),
         series.recordMany([2], { signal }),

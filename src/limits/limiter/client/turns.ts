@@ -1,3 +1,4 @@
+import { onAbort } from "../../../base/async/aborts.ts";
 import { deferred } from "../../../base/async/deferred.ts";
 import { endsWithRequest } from "../../../base/async/of-request.ts";
 import { timerMs } from "../../../base/async/timers.ts";
@@ -135,15 +136,16 @@ function until(promise: Promise<void> | undefined, ms: number, signal: AbortSign
     if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);
+      ignore?.();
       reject(signal?.reason);
     };
     const end = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      ignore?.();
       resolve();
     };
     const timer = setTimeout(end, timerMs(ms));
-    signal?.addEventListener("abort", abort, { once: true });
+    const ignore = signal && onAbort(signal, abort);
     void promise?.then(end);
   });
 }
