@@ -163,7 +163,17 @@ describe("bad input is refused with one clear error before anything is written",
       { argument: "numbers", ask: (given: unknown) => one.ranks(given as number[]) },
     ]);
     for (const { argument, ask } of asked) {
-      for (const wrong of [undefined, null, 5, "12", {}, [], new Float64Array(100_001), structuredClone(1n)])
+      for (const wrong of [
+        undefined,
+        null,
+        5,
+        "12",
+        {},
+        [],
+        new Float64Array(100_001),
+        structuredClone(1n),
+        { length: 0.5 },
+      ])
         await expectArgument(() => ask(wrong), argument);
       for (const wrong of ["1", Number.NaN, null, undefined, 1n])
         await expectArgument(() => ask([1, wrong]), `${argument}[1]`);

@@ -97,6 +97,13 @@ describe("the distribution of a LocalSeries", () => {
     expect(series.fractionBelow(7)).toBeNaN();
   });
 
+  test("has as many numbers as the length says, whatever an iterator has", () => {
+    const series = new LocalSeries({ clock: () => 10_000 });
+    const numbers = { length: 1, 0: 7, [Symbol.iterator]: () => new Float64Array(100_001).values() };
+    expect(series.histogram({ bounds: numbers }).bounds).toEqual(Float64Array.of(7));
+    expect(series.ranks(numbers).below).toHaveLength(1);
+  });
+
   test("has the bounds of the call, and says if the window begins before the retention", () => {
     const series = new LocalSeries({ retention: 1000, clock: () => 10_000 });
     series.recordMany([1, 2, 3]);

@@ -1,5 +1,4 @@
 import { argumentError } from "../../base/errors.ts";
-import { checkAttached } from "../kernel/column.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import type { FoldedWindow } from "./window-folds.ts";
 import { WINDOW_OPTIONS, type WindowOptions, type WindowQuery, windowQuery } from "./window-query.ts";
@@ -51,10 +50,11 @@ export function ranksQuery(numbers: ArrayLike<number>, options: WindowOptions, r
 
 function limitsOf(argument: string, given: ArrayLike<number>): Float64Array {
   const length = given !== null && typeof given === "object" ? given.length : 0;
-  if (!(length > 0 && length <= MAX_LIMITS))
+  if (!(length >= 1 && length <= MAX_LIMITS))
     throw argumentError(argument, given, `an array of 1 to ${MAX_LIMITS} numbers`);
-  checkAttached(argument, given);
-  return Float64Array.from(given, (limit, i) => {
+  // By index: an iterator may have more than the length says.
+  return Float64Array.from({ length }, (_, i) => {
+    const limit = given[i];
     if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError(`${argument}[${i}]`, limit, "a number");
     return limit;
   });
