@@ -107,6 +107,7 @@ it.each([
   ["one value", [5, 5, 5]],
   ["neighbours", [1, 1 + Number.EPSILON, 1]],
   ["large equal values", [1e300, 1e300]],
+  ["the largest number", [Number.MAX_VALUE]],
   ["the whole range of numbers", [-Number.MAX_VALUE, 0, Number.MAX_VALUE]],
   ["the least positive numbers", [Number.MIN_VALUE, 1e-310, 2e-300]],
   ["infinities beside numbers", [Number.NEGATIVE_INFINITY, 1, 2, 3, Number.POSITIVE_INFINITY]],

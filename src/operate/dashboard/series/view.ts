@@ -131,8 +131,9 @@ class Bins {
     const edges = Array.from({ length: count + 1 }, (_, i) =>
       i === 0 ? min : i === count && high > low ? max : edgeAt(i),
     );
-    // Numbers that are neighbours leave no room for edges between them.
-    this.edges = edges.filter((edge, i) => i === 0 || (edge > edges[i - 1]! && edge <= Number.MAX_VALUE));
+    // Numbers that are neighbours leave no room for edges between them, and the largest number has none above it.
+    const ascending = edges.filter((edge, i) => i === 0 || (edge > edges[i - 1]! && edge <= Number.MAX_VALUE));
+    this.edges = ascending.length > 1 ? ascending : [0, min];
   }
 
   /** Number of values of a window in each bin. */
