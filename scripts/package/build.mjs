@@ -1,5 +1,6 @@
-// Builds the package into dist. Its types are in types.mjs. Its JavaScript: ES modules, with the command among them, and CommonJS for Jest and for Node before
-// 20.19. Each form is one graph of modules, so its entries share one copy of every class. The ES modules have source maps.
+// Builds the JavaScript of the package into dist: ES modules, with the command among them, and CommonJS for Jest and for Node before
+// 20.19. Each form is one graph of modules, so its entries share one copy of every class. The ES modules have source maps. types.mjs
+// writes the types beside.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -131,8 +132,11 @@ async function write(entries, { format, ending, fileOf, imports, inject }) {
 }
 
 mkdirSync(dist, { recursive: true });
-const { "redis-edge": _, redis: __, browser: ___, ...typed } = inBothForms;
-const types = writeTypes(root, dist, typed);
+const types = writeTypes(root, dist, {
+  ...files("src/entries", "index", "kernel", "js", "slim", "http", "sql", "telemetry"),
+  ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
+  ...files("src/entries/structures", "series", "metrics", "fleet", "dashboard"),
+});
 
 const output = await write(
   { ...inBothForms, ...onlyEsm },

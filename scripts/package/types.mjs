@@ -2,7 +2,7 @@
 import { rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 
-/** A runtime's recipe has the types of its entry. */
+/** A runtime's recipe has the types of its entry, where the classes are declared: a constant made of a class is no type. */
 export async function writeTypes(root, dist, entries) {
   const bundle = await rolldown({
     cwd: root,

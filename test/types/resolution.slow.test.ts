@@ -54,4 +54,23 @@ describe("the types of the built package", () => {
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
     expect(reported).toEqual([]);
   });
+
+  it.each(["user.mts", "user.cts"])("declare every class as one, which is a type too, in %s", (from) => {
+    const files = [...new Set(names.map((name) => typesOf(name, from, Node16)!))];
+    const program = ts.createProgram(files, { module: ts.ModuleKind.Node16, moduleResolution: Node16, types: [] });
+    const checker = program.getTypeChecker();
+    const classes: string[] = [];
+    const constants: string[] = [];
+    for (const file of files) {
+      const module = checker.getSymbolAtLocation(program.getSourceFile(file)!);
+      for (const exported of module ? checker.getExportsOfModule(module) : []) {
+        const { Alias, Value, Type } = ts.SymbolFlags;
+        const symbol = exported.flags & Alias ? checker.getAliasedSymbol(exported) : exported;
+        if (!(symbol.flags & Value) || checker.getTypeOfSymbol(symbol).getConstructSignatures().length === 0) continue;
+        (symbol.flags & Type ? classes : constants).push(`${exported.name} of ${file}`);
+      }
+    }
+    expect(constants).toEqual([]);
+    expect(classes.length).toBeGreaterThan(100);
+  });
 });
