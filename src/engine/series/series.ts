@@ -235,8 +235,7 @@ export class Series {
   }
 
   /**
-   * The number of events between each two bounds, exact, and as many as `values` would show. Costs what `values` costs, without the
-   * copy. Rejects with ARGUMENT for bounds that do not ascend, and with TOO_LARGE for a window above `maxResidentBytes`.
+   * The exact number of values between each two bounds. Costs what `values` costs, without the copy. Rejects with ARGUMENT for bounds that do not ascend, and with TOO_LARGE for a window above `maxResidentBytes`.
    */
   histogram(options: HistogramOptions): Promise<Histogram> {
     return this.#answer("histogram", options, histogramQuery, (view, toMs, query, nan) =>

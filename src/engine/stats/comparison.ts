@@ -60,7 +60,8 @@ export function comparisonOf(
       query.percentiles.map((p) => [p, compare(current.percentiles[p]!, earlier.percentiles[p]!)]),
     ) as Record<number, number>;
   return {
-    ...{ current, earlier },
+    current,
+    earlier,
     shifts: compared((now, then) => now - then),
     ratios: compared((now, then) => now / then),
   };

@@ -49,7 +49,7 @@ export function ranksQuery(numbers: ArrayLike<number>, options: WindowOptions, r
 }
 
 function limitsOf(argument: string, given: ArrayLike<number>): Float64Array {
-  const length = given !== null && typeof given === "object" ? given.length : 0;
+  const { length }: ArrayLike<number> = Object(given);
   if (!(length >= 1 && length <= MAX_LIMITS))
     throw argumentError(argument, given, `an array of 1 to ${MAX_LIMITS} numbers`);
   // By index: an iterator may have more than the length says.
@@ -85,8 +85,8 @@ export function ranksOf({ limits }: LimitsQuery, asked: Asked): Ranks {
 
 /** The share of the values that are below the only number; NaN for an empty window. */
 export function fractionOf(query: LimitsQuery, asked: Asked): number {
-  const { below, count } = ranksOf(query, asked);
-  return below[0]! / count;
+  const [below] = asked.fold.countsOf(query.limits, "lowerBound");
+  return (missingOf(asked) + below!) / asked.fold.validCount;
 }
 
 /** NaN makes every number NaN, if it is there and not ignored. Otherwise 0, which changes none. */

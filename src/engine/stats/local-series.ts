@@ -131,14 +131,8 @@ export class LocalSeries {
     try {
       const query = statsQuery(options, this.#retentionMs);
       const window = this.#windowOf(query);
-      return statsOf(
-        this.#aggregatesOf(window),
-        query,
-        this.#nan,
-        window.fromMs,
-        window.toMs,
-        this.#degradedBy(window.fromMs),
-      );
+      const fold = this.#aggregatesOf(window);
+      return statsOf(fold, query, this.#nan, window.fromMs, window.toMs, this.#degradedBy(window.fromMs));
     } catch (error) {
       throw AT.error("stats", error);
     }

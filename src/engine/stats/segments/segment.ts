@@ -26,7 +26,8 @@ const LEAST_ALONE = 64;
 /**
  * At most 16 384 consecutive events, in arrival order. A closed segment has no spare capacity. It has one sorted run of
  * all its events, which answers for a window that contains the whole segment. An open segment, or one at a window's
- * edge, is read as a tree of blocks. A packed segment is closed, and its columns exist only while it is at an edge.
+ * edge, is read as a tree of blocks, and before there is one, its events inside are sorted alone. A packed segment is closed, and its
+ * columns exist only while it is at an edge.
  */
 export class Segment {
   /** The values in arrival order, while the segment is not packed. */
