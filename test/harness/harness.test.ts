@@ -77,3 +77,19 @@ test("timers that are held do not fire before the body ends, others do, and a cl
   await pause(80); // longer than each timer that was cleared
   expect(fired).toEqual(["held"]);
 });
+
+test("held timers that are to fire do so at once, however long they are", async () => {
+  const fired: string[] = [];
+  await holdingTimers(
+    50,
+    async () => {
+      setTimeout(() => fired.push("held"), 2 ** 31 - 1);
+      setTimeout(() => fired.push("too long, and so at once, as in Node"), 2 ** 31);
+      await until("the other fires", () => fired.length > 0);
+      await pause(0);
+      expect(fired).toEqual(["too long, and so at once, as in Node"]);
+    },
+    true,
+  );
+  await until("it fires", () => fired.length === 2);
+});

@@ -1,6 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { DelayQueue, type DelayQueueOptions, type Job, type WorkerOptions } from "../../../src/entries/index.ts";
+import type { ScriptOf } from "../../../src/store/delivery/delivery.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
@@ -14,6 +15,7 @@ interface QueueOptions extends DelayQueueOptions {
   /** Through the proxies. */
   isProxied?: boolean;
   deadline?: number;
+  scriptOf?: ScriptOf;
 }
 
 /** A server or cluster of the test file, emptied before each test, with a proxy before each node. Each test closes what it opened. */
@@ -55,8 +57,11 @@ export class Live {
   }
 
   /** The queue as another process has it. */
-  queue({ isProxied = false, deadline = 3000, ...options }: QueueOptions = {}): DelayQueue<unknown> {
-    const store = redisStore(this.#isCluster ? this.#client(isProxied) : this.#urlOf(0, isProxied), { deadline });
+  queue({ isProxied = false, deadline = 3000, scriptOf, ...options }: QueueOptions = {}): DelayQueue<unknown> {
+    const store = redisStore(this.#isCluster ? this.#client(isProxied) : this.#urlOf(0, isProxied), {
+      deadline,
+      scriptOf,
+    });
     this.#ends.push(() => store.close());
     return new DelayQueue(store, "mail", { shards: this.shards, ...options });
   }
@@ -76,6 +81,14 @@ export class Live {
       (sum, name) => sum + calls(name),
       0,
     );
+  }
+
+  /** Of each shard, the most words that one call of a counted script gave to commands and got from them. */
+  async mostWords(): Promise<number[]> {
+    const keys = await Promise.all(
+      this.raws.map(async (raw) => (await raw.keys("*:times:words")).map((key) => raw.get(key))),
+    );
+    return (await Promise.all(keys.flat())).map(Number);
   }
 
   #urlOf(node: number, isProxied: boolean): string {
