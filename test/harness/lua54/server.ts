@@ -124,7 +124,7 @@ class Link {
     socket.on("error", () => {});
     socket.on("close", () => {
       links.delete(socket);
-      for (const { reject } of this.#waiting.splice(0)) reject(new Error("the connection to Redis was lost"));
+      for (const { reject } of this.#waiting.splice(0)) reject(lost());
       onClose();
     });
     this.#socket = socket;
@@ -135,6 +135,7 @@ class Link {
   }
 
   ask(command: Buffer): Promise<Buffer> {
+    if (this.#socket.closed) return Promise.reject(lost());
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       this.#socket.write(command);
@@ -150,6 +151,10 @@ class Link {
   close(): void {
     this.#socket.destroy();
   }
+}
+
+function lost(): Error {
+  return new Error("the connection to Redis was lost");
 }
 
 function looksFloat(word: Buffer): boolean {

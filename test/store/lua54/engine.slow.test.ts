@@ -3,6 +3,7 @@ import { atEnd, oncePerFile } from "../../harness/ends.ts";
 import { startLua54 } from "../../harness/lua54/server.ts";
 import { type Reply, RespConnection } from "../../harness/network/resp-connection.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
 
 const redis = oncePerFile(() => startRedis({ tcp: true }));
 
@@ -88,4 +89,15 @@ test.each([false, true])("what the host provides is as in Redis (struct gives in
     ] as const;
     expect([script, shown(in54!)]).toEqual([script, shown(in51!)]);
   }
+});
+
+test("a server stops while scripts run and others wait for them", async () => {
+  const server = await startLua54((await redis()).url);
+  const raw = new RespConnection(server.url);
+  const script = "for i = 1, 100 do pcall(redis.call, 'GET', 'key') end";
+  const replies = raw.send(Array.from({ length: 100 }, () => ["EVAL", script, "1", "key"]));
+  replies.catch(() => {});
+  await until("one runs", () => server.ran() > 0);
+  await server.stop();
+  await expect(replies).rejects.toThrow("the connection to Redis was lost");
 });

@@ -12,16 +12,25 @@ export async function driveAll(store: Store, names = "s"): Promise<Record<string
     const driven = subject.open(store, `${names}${i}`, "1m");
     const exact = subject.open(store, `${names}${i}-exact`, "1h");
     const outcomes: Record<string, string> = {};
-    await Promise.all([driven.seed(), exact.seed()]);
-    for (const [ask, run] of Object.entries(driven.asks))
-      outcomes[ask] = await run().then(
-        () => "answered",
-        (error) => (error instanceof OrielError ? error.code : String(error)),
-      );
-    await exact.check();
-    await Promise.all([driven.close(), exact.close()]);
+    try {
+      await everyOne([driven.seed(), exact.seed()]);
+      for (const [ask, run] of Object.entries(driven.asks))
+        outcomes[ask] = await run().then(
+          () => "answered",
+          (error) => (error instanceof OrielError ? error.code : String(error)),
+        );
+      await exact.check();
+    } finally {
+      await everyOne([driven.close(), exact.close()]);
+    }
     outcomes.reported = String([...driven.reported, ...exact.reported]);
     return [subject.name, outcomes] as const;
   });
-  return Object.fromEntries(await Promise.all(all));
+  return Object.fromEntries(await everyOne(all));
+}
+
+/** As `Promise.all`, but rejects when all have ended, so that nothing runs on beside the next test. */
+async function everyOne<T>(all: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(all);
+  return Promise.all(all);
 }
