@@ -151,7 +151,7 @@ async function oneCase(random: Random, stencil: Stencil, name: string, everyKey:
   const what = `seed ${SEED}, ${name} ${damage.key}: ${damage.how}${isWarm ? ", warm" : ""}`;
   const each: Case = { subject, name, damaged: [damage.key, damage.otherKey ?? damage.key], what };
   await pipelined(restored(stencil, store, name));
-  const driven = subject.open(store, name);
+  const driven = subject.open(store, name, "1m", true);
   const labels = Object.keys(driven.asks);
   if (isWarm) await findings.watch(each, `${labels[0]!} when warm`, driven.asks[labels[0]!]!);
   await pipelined(commands);

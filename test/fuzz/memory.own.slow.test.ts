@@ -59,7 +59,7 @@ test(
       const cases = forks.map(async (fork, i) => {
         const subject = SUBJECTS[(first + i) % SUBJECTS.length]!;
         const name = `case${first + i}x`;
-        const driven = subject.open(store, name);
+        const driven = subject.open(store, name, "1m", true);
         await driven.seed();
         const there = [...keys].filter((key) => key.includes(name) && own.entryOf(key));
         if (there.length === 0) return driven.close();

@@ -28,6 +28,9 @@ export interface Subject {
   readonly drives: readonly string[];
   /** Keys that do not contain the name literally (tags that spread them are derived from it). */
   keysOf?(store: Store, name: string): string[];
-  /** `span`: its window. Checks of undamaged keys need a window longer than the run. */
-  open(store: Store, name: string, span?: "1m" | "1h"): Driven;
+  /**
+   * `span`: its window. Checks of undamaged keys need a window longer than the run. `isDamaged`: others may seem to hold its keys
+   * for ever, so its calls wait briefly.
+   */
+  open(store: Store, name: string, span?: "1m" | "1h", isDamaged?: boolean): Driven;
 }

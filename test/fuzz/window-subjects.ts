@@ -97,13 +97,14 @@ export const lockedWindow: Subject = {
   called: /window/i,
   drives: ["LockedWindow"],
   keys: [/^sw_counter_bytes:\{NAME\}$/, /^oriel:\{sw_counter_bytes:NAME\}:lock$/],
-  open(store, key, span = "1m"): Driven {
-    // Less than the lease, so a lock that is not released is found, and more than a busy machine stands still.
-    const window = new LockedWindow(store, key, { span, wait: 1500, lease: "2s" });
+  open(store, key, span = "1m", isDamaged = false): Driven {
+    // Less than the lease, so a lock that is not released is found, and more than any machine stands still.
+    const whole = new LockedWindow(store, key, { span, wait: "4m", lease: "1h" });
+    const window = isDamaged ? new LockedWindow(store, key, { span, wait: 1500, lease: "2s" }) : whole;
     return {
       reported: [],
       async seed() {
-        await Promise.all(SEEDED.map((value) => window.addAndGetStats(value)));
+        await Promise.all(SEEDED.map((value) => whole.addAndGetStats(value)));
       },
       asks: {
         stats: () => window.stats(),
