@@ -102,14 +102,16 @@ export const queue: Subject = {
   drives: ["DelayQueue"],
   keys: [/^oriel:\{NAME:\d+\}:(times|messages)$/],
   keysOf: (store, name) => timesKeys(store, name, SHARDS).flatMap(keysOfShard),
-  open(store, key): Driven {
+  open(store, key, _span, isDamaged = false): Driven {
     // A process that stands still for longer than the visibility of its worker's claims uses up deliveries.
     const own = new DelayQueue<unknown>(store, key, { shards: SHARDS, attempts: 30, backoff: 1 });
     const handled = new Set<string>();
     const reported: unknown[] = [];
     let worker: QueueWorker | undefined;
+    // A claim that lapses in its last delivery is reported, so none lapses where nothing may be. Damage may claim anything.
+    const visibility = isDamaged ? 200 : "10m";
     const work = () => {
-      worker ??= own.process(({ id }) => void handled.add(id), { visibility: 200, concurrency: 4 });
+      worker ??= own.process(({ id }) => void handled.add(id), { visibility, concurrency: 4 });
       worker.on("error", ({ error }) => void reported.push(error));
       worker.on("dead", ({ error }) => void reported.push(error));
     };
