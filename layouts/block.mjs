@@ -4,6 +4,13 @@ export const constants = {
   MAX_IN_BLOCK: 1024,
   // Numbers in a group of a ladder.
   GROUP: 32,
+  // The value type of a block of pairs: f32 values, and a group number for each.
+  PAIRS: 2,
+  // The largest number of bits of a group number, and the most bits of the code of a class.
+  MAX_NUMBER_BITS: 20,
+  MAX_CODE_BITS: 6,
+  // The width of group numbers that are stored by their classes.
+  BY_CLASS: 255,
 };
 
 export const enums = {
@@ -18,7 +25,7 @@ export const enums = {
 export const records = {
   BLOCK: [
     ["form", "u8"],
-    // 0 f32, 1 f64.
+    // 0 f32, 1 f64, 2 PAIRS.
     ["valueType", "u8"],
     ["order", "u8"],
     ["timing", "u8"],
@@ -66,6 +73,12 @@ export const records = {
   // Follows TIMES if they are stored as runs: the length of the shortest run, and the bits of each length less the shortest.
   RUNS: [
     ["shortest", "u16"],
+    ["width", "u8"],
+  ],
+  // The start of the times of a block of pairs: the bytes of the group numbers that follow, and the bits of each. With a width of 0 all
+  // are the same one, a u32.
+  NUMBERS: [
+    ["sizeBytes", "u16"],
     ["width", "u8"],
   ],
 };

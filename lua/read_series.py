@@ -41,6 +41,8 @@ def chunks(name, redis_cli):
         header = np.frombuffer(data, CHUNK, 1)[0]
         if header["format"] not in (1, 2):
             raise ValueError("format %d is not known here" % header["format"])
+        if header["type"] > 1:
+            raise ValueError("value type %d is not known here" % header["type"])
         yield header, data
         before = get("%s:%d" % (key, header["number"] - 1), redis_cli) if header["before"] else b""
         data = before if before and np.frombuffer(before, CHUNK, 1)[0]["birth"] == header["before"] else b""

@@ -4,7 +4,7 @@ import { type Closed, instantMs } from "../../base/time.ts";
 import { checkAttached } from "../kernel/column.ts";
 import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy } from "../kernel/nan.ts";
-import type { Segment } from "./segments/segment.ts";
+import { newColumn, type Segment } from "./segments/segment.ts";
 
 /** Maximum number of values in one call, 2^28. */
 const MAX_VALUES = 268_435_456;
@@ -15,7 +15,7 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
   if (!Number.isSafeInteger(length) || length < 0 || length > MAX_VALUES)
     throw argumentError("values", values, `an array or typed array of at most ${MAX_VALUES} numbers`);
   checkAttached("values", values);
-  const column = valueType === 1 ? new Float64Array(values.length) : new Float32Array(values.length);
+  const column = newColumn(valueType, values.length);
   for (let i = 0; i < column.length; i++) {
     const value = values[i];
     if (typeof value !== "number") throw argumentError(`values[${i}]`, value, "a number");
@@ -29,7 +29,7 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
 export function checkedColumn(given: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
   checkAttached("values", given);
   const values = ownView(given);
-  const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
+  const isColumn = valueType & 1 ? values instanceof Float64Array : values instanceof Float32Array;
   if (!isColumn || values.length > MAX_VALUES) return columnOf(values, valueType, nan);
   const column = values as Column;
   if (nan === "reject")
@@ -56,7 +56,7 @@ export function valuesInside(
   closed: Closed,
 ): Column {
   const total = segments.reduce((sum, { count }) => sum + count, 0);
-  const all = valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+  const all = newColumn(valueType, total);
   let at = 0;
   for (const segment of segments) at = segment.copyInside(all, at, fromMs, toMs, closed);
   return all.slice(0, at);

@@ -146,6 +146,8 @@ describe("misuse is one error that names the argument", () => {
       ["x", "is too short"],
       ["x".repeat(100), "is no chunk of a known format"],
       [`\x01${"\0".repeat(99)}`, "has an impossible header"],
+      // Pairs of a group number and a value, which it does not read.
+      [Buffer.concat([Buffer.of(1, 5), (await redis.getBuffer(journal.key))!.subarray(2)]), "has an impossible header"],
     ] as const) {
       await redis.set("text", text);
       expect(await call("1", "text", "1000")).toContain(`CORRUPT the value of the key text is damaged: it ${why}`);

@@ -2,7 +2,7 @@
 import type { Column } from "../../../src/engine/kernel/contract.ts";
 import type { ColumnType } from "../columns.ts";
 
-type Random = () => number;
+export type Random = () => number;
 type Value = (random: Random, i: number, count: number) => number;
 
 const normal = (random: Random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -1,12 +1,12 @@
 import { OrielError } from "../../../base/errors.ts";
 import * as layout from "../../../generated/layouts/journal.ts";
 import type { Degraded } from "../../stats/window-stats.ts";
-import { constants } from "./constants.ts";
+import { constants, VALUE_PAIR } from "./constants.ts";
 
 /** A chunk's header (CHUNK in layouts/journal.mjs). All times are server ms, except `latestMs`, which is event time. */
 export interface ChunkHeader {
   format: number;
-  /** 0 f32, 1 f64. */
+  /** 0 f32, 1 f64, 5 pairs (VALUE_PAIR). */
   valueType: number;
   /** 0 server clock, 1 event clock. */
   clock: number;
@@ -23,6 +23,11 @@ export interface ChunkHeader {
   completeSinceMs: number;
   /** Largest own time so far in an event-clock journal; -Infinity without one. */
   latestMs: number;
+}
+
+/** Bytes of one value. */
+export function valueBytes(valueType: number): number {
+  return 4 + 4 * (valueType & 1);
 }
 
 /** The part of a header that identifies a chunk and says when to close it. */
@@ -67,7 +72,7 @@ export function checkHeader(header: ChunkHeader): void {
 export function isSound(header: ChunkHeader): boolean {
   const { valueType, guardMs, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
   if (
-    valueType > 1 ||
+    (valueType > 1 && valueType !== VALUE_PAIR) ||
     guardMs > constants.dedupeMs ||
     birth === 0 ||
     !(chunkMs > 0) ||
@@ -188,7 +193,7 @@ export function checkKind(header: ChunkHeader, { valueType, clock }: Pick<ChunkH
 
 /** The error of a series that is stored in another form. `valueType`: the one that it was opened with. */
 export function mismatchOf({ valueType: type, clock }: ChunkHeader, valueType: number): OrielError {
-  const stored = `${type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
+  const stored = `${type > 1 ? "grouped" : type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
   const asked = valueType === type ? "another clock" : "another value type";
   return new OrielError("MISMATCH", `the series is stored with ${stored}; it was opened with ${asked}`);
 }

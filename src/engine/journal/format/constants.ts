@@ -1,5 +1,8 @@
 import * as layout from "../../../generated/layouts/journal.ts";
 
+/** The value type of a journal of groups: its f64 values are pairs of a group number and the key of an f32 value. */
+export const VALUE_PAIR = 5;
+
 /**
  * The journal's constants. Those that Lua needs too are declared in layouts/journal.mjs. They are not settings: the protocol is
  * proved for `voidAfterMs` plus the network's delay below `dedupeMs`.

@@ -2,6 +2,7 @@ import * as layout from "../../../generated/layouts/journal.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { MAX_IN_SEGMENT } from "../../stats/segments/segment.ts";
 import type { Segments } from "../../stats/segments/segments.ts";
+import { valueBytes } from "./chunk.ts";
 import { constants } from "./constants.ts";
 
 /*
@@ -41,12 +42,13 @@ export function hasOwnTimes(frame: Uint8Array): boolean {
 }
 
 export function frameSize(valueType: number, count: number, ownTimes: boolean): number {
-  return valuesOffset(valueType, count, ownTimes) + count * (valueType === 1 ? 8 : 4);
+  return valuesOffset(valueType, count, ownTimes) + count * valueBytes(valueType);
 }
 
 function valuesOffset(valueType: number, count: number, ownTimes: boolean): number {
   const end = FRAME_HEADER_BYTES + (ownTimes ? TIMES_AFTER_BASE + 4 * count : 0);
-  return valueType === 1 ? (end + 7) & ~7 : end;
+  const rest = valueBytes(valueType) - 1;
+  return (end + rest) & ~rest;
 }
 
 /** Scratch memory: for a few bytes, new views cost more than the copy of a part. */
@@ -59,7 +61,7 @@ export function encodeEvent(producer: number, sequence: number, valueType: numbe
   lone.setUint16(layout.FRAME_COUNT_AT, 1, true);
   lone.setUint32(layout.FRAME_PRODUCER_AT, producer, true);
   lone.setUint32(layout.FRAME_SEQUENCE_AT, sequence, true);
-  if (valueType === 1) lone.setFloat64(FRAME_HEADER_BYTES, value, true);
+  if (valueBytes(valueType) === 8) lone.setFloat64(FRAME_HEADER_BYTES, value, true);
   else lone.setFloat32(FRAME_HEADER_BYTES, value, true);
   return { bytes: loneBytes.slice(0, frameSize(valueType, 1, false)), earliestMs: 0, latestMs: 0 };
 }
@@ -145,13 +147,13 @@ export class FrameValues {
   readonly #column: Column | undefined;
 
   constructor(bytes: Uint8Array, valueType: number) {
-    this.#width = valueType === 1 ? 8 : 4;
+    this.#width = valueBytes(valueType);
     let there = bytes;
     if (bytes.length >= MIN_COLUMN_BYTES) {
       if (bytes.byteOffset % this.#width !== 0) there = new Uint8Array(bytes);
       const count = Math.floor(there.length / this.#width);
       this.#column =
-        valueType === 1
+        this.#width === 8
           ? new Float64Array(there.buffer, there.byteOffset, count)
           : new Float32Array(there.buffer, there.byteOffset, count);
     }

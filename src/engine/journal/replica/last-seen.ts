@@ -144,7 +144,8 @@ export interface Instant {
 /** How old a process's copy is, counted from just before the request that updated it was sent. */
 export class Age {
   readonly #monotonic: Clock;
-  #since: Instant | undefined;
+  /** A time before the copy was read. Each reading has another object. */
+  since: Instant | undefined;
 
   constructor(monotonic: Clock) {
     this.#monotonic = monotonic;
@@ -155,18 +156,18 @@ export class Age {
   }
 
   learn(since: Instant): void {
-    this.#since = since;
+    this.since = since;
   }
 
   forget(): void {
-    this.#since = undefined;
+    this.since = undefined;
   }
 
   /** Infinity without a copy, or if the machine slept since. */
   get ms(): number {
-    if (!this.#since) return Number.POSITIVE_INFINITY;
+    if (!this.since) return Number.POSITIVE_INFINITY;
     const { monotonicMs, wallMs } = this.now();
-    const elapsedMs = monotonicMs - this.#since.monotonicMs;
-    return sleptMs(wallMs - this.#since.wallMs, elapsedMs) > 0 ? Number.POSITIVE_INFINITY : elapsedMs;
+    const elapsedMs = monotonicMs - this.since.monotonicMs;
+    return sleptMs(wallMs - this.since.wallMs, elapsedMs) > 0 ? Number.POSITIVE_INFINITY : elapsedMs;
   }
 }

@@ -1,11 +1,12 @@
 import { MAX_IN_BLOCK, TOTALS_BYTES } from "../../../generated/layouts/block.ts";
 import * as layout from "../../../generated/layouts/journal.ts";
 import { encodeBlock } from "../../kernel/blocks/block.ts";
+import { givenPairs } from "../../kernel/blocks/choose.ts";
 import type { BlockCodec, BlockParts } from "../../kernel/blocks/contract.ts";
-import type { Column, Kernel } from "../../kernel/contract.ts";
+import type { Column, Kernel, Summary } from "../../kernel/contract.ts";
 import type { Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES, writeHeader } from "../format/chunk.ts";
-import { constants } from "../format/constants.ts";
+import { constants, VALUE_PAIR } from "../format/constants.ts";
 import { Checksum } from "./checksum.ts";
 import { encodeNames, type NamedFrame } from "./names.ts";
 
@@ -35,9 +36,11 @@ const SLICE_BLOCKS = 4;
 /** Encodes a chunk in its sealed form (lua/README.md), in slices. Cost: 20 to 40 ns an event with WebAssembly, 100 ns without. */
 export function* encodeSealed(codec: BlockCodec, kernel: Kernel, chunk: ChunkEvents): Generator<void, Uint8Array> {
   const blocks: BlockParts[] = [];
+  const pairs = chunk.header.valueType === VALUE_PAIR ? givenPairs() : undefined;
+  const encode = pairs?.encode ?? encodeBlock;
   for (let from = 0; from < chunk.values.length; from += MAX_IN_BLOCK) {
     const to = Math.min(from + MAX_IN_BLOCK, chunk.values.length);
-    blocks.push(encodeBlock(codec, kernel, chunk.times.slice(from, to), chunk.values.slice(from, to)));
+    blocks.push(encode(codec, kernel, chunk.times.slice(from, to), chunk.values.slice(from, to)));
     if (blocks.length % SLICE_BLOCKS === 0) yield;
   }
   const names = encodeNames(chunk.named);
@@ -57,7 +60,8 @@ export function* encodeSealed(codec: BlockCodec, kernel: Kernel, chunk: ChunkEve
   }
   writeHeader(bytes, { ...chunk.header, format: constants.sealedFormat });
   const places = { blocks: blocks.length, totalsAt, namesAt, blocksAt, sizeBytes };
-  writeRecord(new DataView(bytes.buffer, HEADER_BYTES), kernel, chunk, places);
+  const summary = kernel.summary(pairs?.valuesOf(chunk.values) ?? chunk.values);
+  writeRecord(new DataView(bytes.buffer, HEADER_BYTES), summary, chunk, places);
   const record = new DataView(bytes.buffer, HEADER_BYTES);
   record.setUint32(layout.SEALED_RECORD_CHECKSUM_AT, recordChecksum(bytes), true);
   record.setUint32(layout.SEALED_HEADS_CHECKSUM_AT, headsChecksum(bytes, totalsAt), true);
@@ -96,14 +100,13 @@ interface Places {
   sizeBytes: number;
 }
 
-function writeRecord(view: DataView, kernel: Kernel, { end, times, values }: ChunkEvents, places: Places): void {
+function writeRecord(view: DataView, summary: Summary, { end, times, values }: ChunkEvents, places: Places): void {
   let earliestMs = Number.POSITIVE_INFINITY;
   let latestMs = Number.NEGATIVE_INFINITY;
   for (const ms of times) {
     if (ms < earliestMs) earliestMs = ms;
     if (ms > latestMs) latestMs = ms;
   }
-  const summary = kernel.summary(values);
   view.setUint32(layout.SEALED_RAW_LENGTH_AT, end.length, true);
   view.setUint32(layout.SEALED_RAW_PLACE_AT, end.place, true);
   new Uint8Array(view.buffer, view.byteOffset + layout.SEALED_RAW_FRAME_AT, end.frame.length).set(end.frame);

@@ -68,9 +68,6 @@ export class ChunkOutline {
     if (isWholePrefix && !this.names) throw damaged("has damaged names");
     const hasBlocks = bytes.length > SEALED_FIXED_BYTES || blockCount === 0;
     this.blocks = hasBlocks ? blocksOf(bytes, places, header) : [];
-    const { length } = this.blocks;
-    if (length > 0 && this.blocks.reduce((sum, { head }) => sum + head.count, 0) !== this.count)
-      throw damaged("has other events");
   }
 
   /** `bytes`: as read-outlines answered them. Throws CORRUPT. */
@@ -81,7 +78,7 @@ export class ChunkOutline {
 
 function blocksOf(bytes: Uint8Array, places: Places, header: ChunkHeader): OutlinedBlock[] {
   const hasTotals = bytes.length >= places.namesAt && bytes.length > places.totalsAt;
-  return placedBlocks(bytes, places, header).map(({ head, headBytes, checksum, at }, i) => {
+  return placedBlocks(bytes, places, header.number, header.valueType).map(({ head, headBytes, checksum, at }, i) => {
     const totalsBytes = hasTotals ? totalsBytesOf(bytes, places, i) : undefined;
     return { head, headBytes, checksum, at, totals: totalsBytes && readTotals(head, totalsBytes), totalsBytes };
   });

@@ -1,8 +1,8 @@
-import { BLOCK_BYTES, TOTALS_BYTES } from "../../../generated/layouts/block.ts";
+import { BLOCK_BYTES, BLOCK_VALUE_TYPE_AT, TOTALS_BYTES } from "../../../generated/layouts/block.ts";
 import * as layout from "../../../generated/layouts/journal.ts";
 import type { BlockHead } from "../../kernel/blocks/contract.ts";
 import { readHead } from "../../kernel/blocks/head.ts";
-import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
+import { HEADER_BYTES } from "../format/chunk.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
 import { CHECKSUM_BYTES, SEALED_FIXED_BYTES } from "./encode-chunk.ts";
 
@@ -42,24 +42,28 @@ export function placesOf(bytes: Uint8Array): Places | undefined {
   return isOrdered ? { blockCount, totalsAt, namesAt, blocksAt, sizeBytes } : undefined;
 }
 
-/** `bytes`: a sealed chunk as far as the place of its totals, or more. Throws CORRUPT. */
-export function placedBlocks(bytes: Uint8Array, places: Places, { valueType, number }: ChunkHeader): PlacedBlock[] {
+/** `bytes`: a sealed chunk as far as the place of its totals, or more. `valueType`: that of its blocks. Throws CORRUPT. */
+export function placedBlocks(bytes: Uint8Array, places: Places, number: number, valueType: number): PlacedBlock[] {
   const { blockCount, totalsAt, blocksAt, sizeBytes } = places;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const checksumsAt = totalsAt - CHECKSUM_BYTES * blockCount;
   let headAt = SEALED_FIXED_BYTES;
   let at = blocksAt;
+  let count = 0;
   const blocks = Array.from({ length: blockCount }, (_, i): PlacedBlock => {
     const head = readHead(bytes.subarray(headAt, checksumsAt));
-    if (head.wide !== (valueType === 1))
+    if (bytes[headAt + BLOCK_VALUE_TYPE_AT] !== valueType)
       throw new DamagedChunk(number, `has a damaged block ${i}: it has another value type`);
     const headBytes = bytes.subarray(headAt, headAt + head.headBytes);
     const block = { head, headBytes, checksum: view.getUint32(checksumsAt + CHECKSUM_BYTES * i, true), at };
+    count += head.count;
     headAt += head.headBytes;
     at += head.bodyBytes + head.orderBytes + head.timesBytes;
     return block;
   });
   if (headAt !== checksumsAt || at !== sizeBytes) throw new DamagedChunk(number, "has blocks of other lengths");
+  if (count !== view.getUint32(HEADER_BYTES + layout.SEALED_COUNT_AT, true))
+    throw new DamagedChunk(number, "has other events");
   return blocks;
 }
 

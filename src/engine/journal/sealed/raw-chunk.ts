@@ -1,7 +1,8 @@
 import type { Column } from "../../kernel/contract.ts";
+import { newColumn } from "../../stats/segments/segment.ts";
 import { Segments } from "../../stats/segments/segments.ts";
 import { FRAME_HEADER_BYTES } from "../format/answer.ts";
-import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
+import { type ChunkHeader, HEADER_BYTES, valueBytes } from "../format/chunk.ts";
 import { constants } from "../format/constants.ts";
 import type { Dedupe } from "../format/dedupe.ts";
 import { type FrameParts, FrameValues, noParts, readFrame, TIMES_AFTER_BASE } from "../format/frames.ts";
@@ -62,8 +63,7 @@ export function* eachEvent(
   visit: (ms: number, low: number, high: number) => void,
 ): Generator<void, void> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const isWide = header.valueType === 1;
-  const widthBytes = isWide ? 8 : 4;
+  const widthBytes = valueBytes(header.valueType);
   const parts = noParts();
   let sliceEnd = SLICE_BYTES;
   for (const at of counted) {
@@ -77,7 +77,7 @@ export function* eachEvent(
     for (let i = 0; i < parts.count; i++) {
       const ms = baseAt < 0 ? baseMs : baseMs + view.getUint32(baseAt + TIMES_AFTER_BASE + 4 * i, true);
       const value = valuesAt + widthBytes * i;
-      visit(ms, view.getUint32(value, true), isWide ? view.getUint32(value + widthBytes / 2, true) : 0);
+      visit(ms, view.getUint32(value, true), widthBytes === 8 ? view.getUint32(value + widthBytes / 2, true) : 0);
     }
   }
 }
@@ -87,7 +87,7 @@ function columnsOf({ list, count }: Segments, header: ChunkHeader): { times: Flo
   const times = new Float64Array(count);
   for (let i = 0; i < count; i++) times[i] = segment!.timeAt(i);
   if (segment) return { times, values: segment.values.slice(0, count) };
-  return { times, values: header.valueType === 1 ? new Float64Array(0) : new Float32Array(0) };
+  return { times, values: newColumn(header.valueType, 0) };
 }
 
 function* eachFrame(

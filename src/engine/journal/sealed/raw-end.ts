@@ -1,6 +1,6 @@
 import * as layout from "../../../generated/layouts/journal.ts";
 import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
-import { type ChunkHeader, HEADER_BYTES, readHeader } from "../format/chunk.ts";
+import { type ChunkHeader, HEADER_BYTES, readHeader, valueBytes } from "../format/chunk.ts";
 import { constants } from "../format/constants.ts";
 
 /** The end of the chunk before it was sealed. `bytes`: at least the header and the record SEALED. */
@@ -20,6 +20,9 @@ export function rawEndOf(bytes: Uint8Array): Known {
 
 /** Whether a chunk of this end, before it was sealed, can have had `count` events. */
 export function isPossibleEnd({ length, place }: Known, count: number, { valueType }: ChunkHeader): boolean {
-  const valueBytes = count * (valueType === 1 ? 8 : 4);
-  return length >= HEADER_BYTES + valueBytes && length > place && length <= constants.fullBytes + constants.appendBytes;
+  return (
+    length >= HEADER_BYTES + count * valueBytes(valueType) &&
+    length > place &&
+    length <= constants.fullBytes + constants.appendBytes
+  );
 }

@@ -1,9 +1,10 @@
 import { runKernel } from "../choose.ts";
-import type { BlockCodec, BlockDecoder } from "./contract.ts";
+import type { BlockCodec, BlockDecoder, PairCodec } from "./contract.ts";
 import { jsDecoder } from "./js/decode.ts";
 
 let create: (() => BlockCodec) | undefined;
 let started: BlockCodec | undefined;
+let pairs: PairCodec | undefined;
 
 /** Provides the codec in WebAssembly. Called by entry files, which know what their runtime can compile. */
 export function provideBlocks(codec: (() => BlockCodec) | undefined): void {
@@ -33,4 +34,13 @@ export function wasmBlocks(): BlockCodec | undefined {
 /** Decodes blocks: in WebAssembly, else in JavaScript. */
 export function activeBlocks(): BlockDecoder {
   return wasmBlocks() ?? jsDecoder;
+}
+
+/** Provides the codec of pairs. Structures with groups call it before they read or seal. */
+export function providePairs(codec: PairCodec | undefined): void {
+  pairs = codec;
+}
+
+export function givenPairs(): PairCodec | undefined {
+  return pairs;
 }

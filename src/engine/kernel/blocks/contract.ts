@@ -1,4 +1,4 @@
-import type { Column, Summary } from "../contract.ts";
+import type { Column, Kernel, Summary } from "../contract.ts";
 
 /** How the values of a block are stored. Numbers of `form` and `order` are those of layouts/block.mjs. */
 interface ValueFields {
@@ -99,4 +99,14 @@ export interface BlockCodec extends BlockDecoder {
   encode(values: Column): EncodedValues;
   /** Encodes 1 to 1024 times. */
   encodeTimes(times: Float64Array): EncodedTimes;
+}
+
+/** Blocks of pairs, each a group number and the key of an f32 value as one f64. A process without groups has no code for them. */
+export interface PairCodec {
+  /** Encodes 1 to 1024 events. The totals are those of the values. */
+  encode(codec: BlockCodec, kernel: Kernel, times: Float64Array, pairs: Column): BlockParts;
+  /** Writes all events in order of arrival. Throws CORRUPT. */
+  decode(codec: BlockDecoder, head: BlockHead, parts: BlockParts, times: Float64Array, pairs: Column): void;
+  /** The values of pairs. */
+  valuesOf(pairs: Column): Float32Array;
 }

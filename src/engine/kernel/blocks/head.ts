@@ -1,6 +1,6 @@
 import { OrielError } from "../../../base/errors.ts";
 import * as layout from "../../../generated/layouts/block.ts";
-import { FORM, MAX_IN_BLOCK, ORDER, TIMING } from "../../../generated/layouts/block.ts";
+import { FORM, MAX_IN_BLOCK, ORDER, PAIRS, TIMING } from "../../../generated/layouts/block.ts";
 import type { BlockHead } from "./contract.ts";
 import { shuffleBytes } from "./js/arrange.ts";
 import { bitsOf } from "./js/bits.ts";
@@ -62,7 +62,7 @@ export function readHead(bytes: Uint8Array): BlockHead {
 
 function checkHead(head: BlockHead, valueType: number): void {
   const { form, count, order, timing, shift, distinct, exceptions, headBytes, bodyBytes, orderBytes } = head;
-  if (form > FORM.bits || order > ORDER.sparse || timing > TIMING.raw || valueType > 1)
+  if (form > FORM.bits || order > ORDER.sparse || timing > TIMING.raw || valueType > PAIRS)
     throw damaged(`its form is ${form}, its order ${order}, its timing ${timing}, its value type ${valueType}`);
   if (count === 0 || count > MAX_IN_BLOCK) throw damaged(`it has ${count} events; it must have 1 to ${MAX_IN_BLOCK}`);
   if (timing === TIMING.runs && (head.runs === 0 || head.runs > count)) throw damaged(`it has ${head.runs} runs`);

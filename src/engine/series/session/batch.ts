@@ -1,9 +1,11 @@
 import { type Deferred, deferred } from "../../../base/async/deferred.ts";
 import type { OrielError } from "../../../base/errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
+import { valueBytes } from "../../journal/format/chunk.ts";
 import { constants } from "../../journal/format/constants.ts";
 import { encodeEvent, encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
 import type { Column } from "../../kernel/contract.ts";
+import { newColumn } from "../../stats/segments/segment.ts";
 import { outOfTime } from "../refused.ts";
 import { BUFFERED, type Recorded, type SeriesSettings, STORED, type WrittenListener } from "../series-options.ts";
 
@@ -78,7 +80,7 @@ export class Batch {
   /** Number of undated events that still fit. */
   get room(): number {
     const bytes = constants.appendBytes - this.#datedBytes - 16 * 8;
-    return Math.max(0, Math.floor(bytes / (this.#valueType === 1 ? 8 : 4)) - this.#values.length);
+    return Math.max(0, Math.floor(bytes / valueBytes(this.#valueType)) - this.#values.length);
   }
 
   /** Whether any event has its own time. */
@@ -198,7 +200,7 @@ export class Batch {
 
   #column(from: number, to = this.#values.length): Column {
     const count = Math.min(to, this.#values.length) - from;
-    const column = this.#valueType === 1 ? new Float64Array(count) : new Float32Array(count);
+    const column = newColumn(this.#valueType, count);
     for (let i = 0; i < count; i++) column[i] = this.#values[from + i]!;
     return column;
   }

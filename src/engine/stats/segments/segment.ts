@@ -13,12 +13,19 @@ export const packing = { minEvents: 512 };
 
 /**
  * Maximum memory of an event: its time (4 bytes), its value twice (arrival order and sorted), and spare capacity. Of a packed
- * event it is about the usual memory.
+ * event it is about the usual memory. Bit 0 of a value type says that values have 8 bytes, and bit 2 that each is a pair with a group,
+ * whose value a question keeps once more.
  */
 export function bytesPerEvent(valueType: number, isPacked = false): number {
-  if (isPacked) return valueType === 1 ? 12 : 6;
-  return valueType === 1 ? 22 : 14;
+  if (isPacked) return 6 + 6 * (valueType & 1);
+  return 14 + 8 * (valueType & 1) + (valueType & 4);
 }
+
+/** A column for values of this type. */
+export function newColumn(valueType: number, count: number): Column {
+  return valueType & 1 ? new Float64Array(count) : new Float32Array(count);
+}
+
 const MIN_CAPACITY = 16;
 /** Fewer events are found quicker in a leaf. */
 const LEAST_ALONE = 64;
@@ -50,7 +57,7 @@ export class Segment {
   /** `expected`: the expected number of events. */
   constructor(valueType: number, expected = 0, maxCount = MAX_IN_SEGMENT) {
     const capacity = Math.min(maxCount, Math.max(expected, MIN_CAPACITY));
-    this.values = valueType === 1 ? new Float64Array(capacity) : new Float32Array(capacity);
+    this.values = newColumn(valueType, capacity);
     this.#times = new EventTimes(capacity);
     this.#maxCount = maxCount;
     this.#capacity = capacity;
