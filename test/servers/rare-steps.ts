@@ -1,8 +1,12 @@
 import { setAside } from "../../src/counters/counter/steps/repairs.ts";
+import { appendInGroups, REGROUPED } from "../../src/engine/groups/steps/append-in-groups.ts";
+import { intern } from "../../src/engine/groups/steps/intern.ts";
 import { HEADER_BYTES } from "../../src/engine/journal/format/chunk.ts";
+import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
 import { readOutlines } from "../../src/engine/journal/sealed/steps/read-outlines.ts";
 import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";
 import { SEALED, seal } from "../../src/engine/journal/sealed/steps/seal.ts";
+import { read } from "../../src/engine/journal/steps/read.ts";
 import { DelayQueue, Lock, MultiSemaphore, ReadWriteLock, Series } from "../../src/entries/index.ts";
 import { permitsInUse } from "../../src/holds/semaphore/permit-calls.ts";
 import { actions } from "../../src/operate/history/steps/actions.ts";
@@ -12,6 +16,7 @@ import { lines } from "../../src/operate/history/steps/lines.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { announce } from "../../src/store/registry/steps/announce.ts";
 import { list } from "../../src/store/registry/steps/list.ts";
+import { encodeGroups, encodeHeader, knownOf, NOTHING } from "../groups/dictionaries.ts";
 
 /** Runs the steps that calls on undamaged keys do not run, and returns what they answer. */
 export async function rareSteps(store: Store, name: string): Promise<Record<string, unknown>> {
@@ -23,7 +28,24 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
     ...(await permits(store, name)),
     ...(await shardedQueue(store, name)),
     ...(await sealing(store, name)),
+    ...(await groups(store, name)),
   };
+}
+
+/** The dictionary of the groups of a series, and an append that names a part of it. */
+async function groups(store: Store, name: string) {
+  const key = store.keyOf(`${name} groups`);
+  const input = { header: encodeHeader(["route"], 1), groups: encodeGroups([["/"]], () => 2), lifetimeMs: 60_000 };
+  const begun = await store.run(intern, key, { ...input, known: NOTHING });
+  const added = await store.run(intern, key, { ...input, known: knownOf(begun.bytes) });
+  const { nowMs } = await store.run(read, key, "header");
+  const { status } = await store.run(appendInGroups, key, {
+    ...{ valueType: 5, clock: 0, retentionMs: 60_000, voidAfterMs: nowMs + 10_000, birth: 1, known: "none" },
+    frames: [encodeFrame(1, 1, Float64Array.of(2))],
+    guard: knownOf(new Uint8Array([...begun.bytes, ...added.bytes])),
+  });
+  const isRegrouped = status === REGROUPED;
+  return { lengths: [begun.length, added.length], from: added.from, isRegrouped };
 }
 
 /** A seal of a chunk that is not there, and parts of one that is not sealed. */

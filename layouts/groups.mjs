@@ -1,0 +1,35 @@
+// The constants and records of the names of groups that TypeScript and Lua share (see layouts/README.md).
+
+export const constants = {
+  GROUPS_FORMAT: 1,
+  // Most bytes of one answer.
+  GROUPS_PAGE_BYTES: 1 << 20,
+};
+
+export const records = {
+  // The dictionary begins with it. The label names follow, each with its length (u8), then its birth (u32). A group is its label
+  // values, each with its length (u8), then a nonce (u32). So the four bytes before the end of each part are random.
+  GROUPS: [
+    ["format", "u8"],
+    ["labelCount", "u8"],
+    ["zero", "u16"],
+    // Chunks of the journal before this number have groups of an earlier dictionary.
+    ["firstChunk", "f64"],
+  ],
+  // The part that a process has, up to the end of the header or of a group, and the nonce there. Length 0: nothing.
+  GROUPS_KNOWN: [
+    ["length", "u32"],
+    ["nonce", "4"],
+  ],
+  // The same for an append, which must find that part.
+  GUARD: [
+    ["length", "u32"],
+    ["nonce", "4"],
+    ["firstChunk", "f64"],
+  ],
+  // The reply: the length of the dictionary, and where the bytes that follow begin.
+  INTERNED: [
+    ["length", "u32"],
+    ["from", "u32"],
+  ],
+};

@@ -1,0 +1,49 @@
+import type { KnownGroups } from "../../src/engine/groups/dictionary.ts";
+
+/** The known part of a process that has read nothing. */
+export const NOTHING: KnownGroups = { length: 0, nonce: 0, firstChunk: 0 };
+
+function labelBytes(texts: readonly string[]): Buffer {
+  return Buffer.concat(texts.flatMap((text) => [Buffer.of(Buffer.byteLength(text)), Buffer.from(text)]));
+}
+
+function u32(number: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(number);
+  return bytes;
+}
+
+/** The header of a dictionary, as lua/README.md has it. */
+export function encodeHeader(labels: readonly string[], birth: number, firstChunk = 0): Uint8Array {
+  const start = Buffer.alloc(12);
+  start.set([1, labels.length]);
+  start.writeDoubleLE(firstChunk, 4);
+  return new Uint8Array(Buffer.concat([start, labelBytes(labels), u32(birth)]));
+}
+
+export function encodeGroups(groups: readonly (readonly string[])[], nonce: () => number): Uint8Array {
+  return new Uint8Array(Buffer.concat(groups.flatMap((values) => [labelBytes(values), u32(nonce())])));
+}
+
+/** The known part of a process that has read all of a dictionary. */
+export function knownOf(dictionary: Uint8Array): KnownGroups {
+  const bytes = Buffer.from(dictionary);
+  return { length: bytes.length, nonce: bytes.readUInt32LE(bytes.length - 4), firstChunk: bytes.readDoubleLE(4) };
+}
+
+/** The groups of a dictionary, read without the code under test. */
+export function groupsIn(dictionary: Uint8Array): string[][] {
+  const bytes = Buffer.from(dictionary);
+  let at = 12;
+  const texts = () =>
+    Array.from({ length: bytes[1]! }, () => {
+      const from = at + 1;
+      at = from + bytes[at]!;
+      return bytes.toString("utf8", from, at);
+    });
+  texts();
+  at += 4;
+  const groups: string[][] = [];
+  for (; at < bytes.length; at += 4) groups.push(texts());
+  return groups;
+}
