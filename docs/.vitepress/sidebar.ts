@@ -10,6 +10,7 @@ const api: Item[] = existsSync(generated) ? JSON.parse(readFileSync(generated, "
 /** Each has a page to begin with, one of its promises and costs, and one of its calls. */
 const structures = {
   series: "Series",
+  "series-group": "SeriesGroup",
   "local-series": "LocalSeries",
   "locked-window": "LockedWindow",
   limiter: "Limiter",

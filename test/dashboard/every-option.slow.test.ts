@@ -18,6 +18,7 @@ import {
   registerAll,
   Semaphore,
   Series,
+  SeriesGroup,
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
@@ -138,6 +139,23 @@ const MADE: Made[] = [
       onLost: [() => {}],
     },
     make: (store, name, options) => new Counters(store, name, { dimensions: ["page"], ...options } as never),
+  },
+  {
+    kind: "SeriesGroup",
+    matrix: "seriesGroup",
+    values: {
+      labels: [["route"]],
+      maxGroups: [5],
+      retention: ["2m"],
+      clock: ["event"],
+      nan: ["ignore"],
+      replicas: [0],
+      resolution: ["1us"],
+      maxPendingBytes: [4096],
+      maxResidentBytes: [4096],
+      entropy: [() => 7],
+    },
+    make: (store, name, options) => new SeriesGroup(store, name, { labels: ["route", "method"], ...options }),
   },
   {
     kind: "LockedWindow",
@@ -271,7 +289,7 @@ describe("whatever its options", () => {
         await structure.close();
     }
     expect(failed).toEqual([]);
-    const byKeys = ["LockedWindow", "ReadWriteLock", "Semaphore", "MultiSemaphore", "DrainService"];
+    const byKeys = ["SeriesGroup", "LockedWindow", "ReadWriteLock", "Semaphore", "MultiSemaphore", "DrainService"];
     expect([...opened, ...byKeys].sort()).toEqual([...STRUCTURE_KINDS].sort());
   });
 

@@ -77,7 +77,11 @@ test.each([
     /^without ZADD, ZCARD, .* and ZSCORE, calls of DelayQueue and Dashboard fail$/,
   ],
   ["-@stream", { rights: "degraded" }, /^without XADD and XREVRANGE, calls of Dashboard fail$/],
-  ["-getrange", { rights: "degraded" }, /^without GETRANGE, calls of Series, Limiter, Breaker and Dashboard fail/],
+  [
+    "-getrange",
+    { rights: "degraded" },
+    /^without GETRANGE, calls of Series, SeriesGroup, Limiter, Breaker and Dashboard fail/,
+  ],
 ])("without the right %s", async (rule, findings, text) => {
   const examined = await reportOfUser(...RULES, rule);
   expect(examined.findings).toMatchObject(findings);
@@ -145,7 +149,7 @@ const WITHOUT: [rule: string, findings: object, name: CheckName, text: RegExp, a
     "+wait",
     { functions: "note", rights: "note" },
     "rights",
-    /^without WAIT, calls of Series, Lock, ReadWriteLock, Semaphore, Counters and DelayQueue with the option replicas fail$/,
+    /^without WAIT, calls of Series, SeriesGroup, Lock, ReadWriteLock, Semaphore, Counters and DelayQueue with the option replicas fail$/,
     "+wait",
   ],
   [

@@ -33,6 +33,7 @@ const TABLE = {
   read: async () => ({ ledger: [], rows: [] }),
 } as never;
 
+const group = (store: Store, name: string) => new oriel.SeriesGroup(store, name, { labels: ["a"] });
 const series = (store: Store, name: string) => new oriel.Series(store, name);
 /** One that has asked what it asks but once: from then on a change is the first request of its call. */
 async function warm(store: Store, name: string) {
@@ -96,6 +97,11 @@ export const ASKINGS: readonly Asking[] = [
   row("Series.compare", ASKS, series, (it) => it.compare({ span: "1m", before: "1m" })),
   row("Series.timeline", ASKS, series, (it) => it.timeline({ every: "1m" })),
   row("Series.delete", CHANGES, series, (it) => it.delete()),
+  row("SeriesGroup.record", CHANGES, group, (it) => it.record(1, { a: "b" })),
+  row("SeriesGroup.record with options", CHANGES, group, (it) => it.record(1, { a: "b" }, { at: Date.now() })),
+  row("SeriesGroup.stats", ASKS, group, (it) => it.stats()),
+  row("SeriesGroup.top", ASKS, group, (it) => it.top(1)),
+  row("SeriesGroup.delete", CHANGES, group, (it) => it.delete()),
   row("Series.static stats", ASKS, series, (it) => oriel.Series.stats([it])),
   row("Series.static timeline", ASKS, series, (it) => oriel.Series.timeline([it], { every: "1m" })),
   row("LockedWindow.addAndGetStats", CHANGES, locked, (it) => it.addAndGetStats(1)),
@@ -181,6 +187,8 @@ export const SILENT: Record<string, string> = {
   "Series.close": "waits for what was recorded, whose calls reject",
   "Lock.static all": "sends nothing",
   "Series.explain": "sends nothing",
+  "SeriesGroup.observe": "tells store.on(error): test/groups/options.test.ts",
+  "SeriesGroup.close": "waits for what was recorded, whose calls reject",
   "HeldLock.assertHeld": "sends nothing",
   "HeldLocks.assertHeld": "sends nothing",
   "Breaker.run": "goes on alone while the store is away: test/breaker",

@@ -6,7 +6,7 @@ import { read } from "../../src/engine/journal/steps/read.ts";
 import { rotate } from "../../src/engine/journal/steps/rotate.ts";
 import { jsCodec } from "../../src/engine/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/engine/kernel/choose.ts";
-import { LockedWindow, Series, type SeriesOptions } from "../../src/entries/index.ts";
+import { LockedWindow, Series, SeriesGroup, type SeriesOptions } from "../../src/entries/index.ts";
 import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -91,6 +91,40 @@ function seriesSubject(name: string, options: SeriesOptions, isSealed = false): 
     },
   };
 }
+
+export const seriesGroup: Subject = {
+  name: "series group",
+  called: /series/i,
+  drives: ["SeriesGroup"],
+  keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:groups$/],
+  open(store, key, span = "1m"): Driven {
+    const group = new SeriesGroup(store, key, { labels: ["route"], retention: span });
+    const put = (value: number) => group.record(value, { route: `/${value % 3}` });
+    return {
+      reported: [],
+      async seed() {
+        await Promise.all(SEEDED.map(put));
+      },
+      asks: {
+        record: () => put(1),
+        "record again": () => put(2),
+        "record of another group": () => put(0.5),
+        stats: () => group.stats(),
+        "stats of all": () => group.stats({ by: [], match: { route: ["/1", "/2"] } }),
+        top: () => group.top(1, { by: "p99" }),
+        delete: () => group.delete(),
+        "record after delete": () => put(1),
+      },
+      async check() {
+        const counted = async () => (await group.stats({ by: [] })).rows[0]?.count ?? 0;
+        const before = await counted();
+        await Promise.all([7, 8, 9].map(put));
+        expectEqual("series group: count", (await counted()) - before, 3);
+      },
+      close: () => group.close(),
+    };
+  },
+};
 
 export const lockedWindow: Subject = {
   name: "locked window",

@@ -9,6 +9,7 @@ import {
   Lock,
   LockedWindow,
   memoryStore,
+  SeriesGroup,
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
@@ -104,6 +105,7 @@ test("each public method of a structure rejects with a stack that includes the c
   const lock = new Lock(away, "a");
   const limiter = new Limiter(away, [slidingWindow({ limit: 1, span: 1000 })], { name: "a" });
   const counters = new Counters(away, "a", { dimensions: ["a"], shards: 1 });
+  const group = new SeriesGroup(away, "a", { labels: ["a"] });
   const window = new LockedWindow(away, "a", { span: 1000 });
   const calls: Record<string, () => Promise<unknown>> = {
     'Lock "a" tryLock': () => lock.tryLock(),
@@ -118,6 +120,8 @@ test("each public method of a structure rejects with a stack that includes the c
     'Counters "a" read': () => counters.read(),
     'LockedWindow "a" addAndGetStats': () => window.addAndGetStats(1),
     'LockedWindow "a" stats': () => window.stats(),
+    'SeriesGroup "a" stats': () => group.stats(),
+    'SeriesGroup "a" record': () => group.record(1, { a: "b" }),
   };
   for (const [where, call] of Object.entries(calls)) {
     async function theCaller() {

@@ -133,6 +133,13 @@ const USES: Record<string, (copy: Copy, store: MemoryStore) => Promise<unknown>>
     await queue.add({});
     return (await queue.counts()).due;
   },
+  async SeriesGroup({ oriel }, store) {
+    const group = new oriel.SeriesGroup(store, "g", { labels: ["a"] });
+    await group.record(1, { a: "b" });
+    const { rows } = await group.stats();
+    await group.close();
+    return rows[0]!.count;
+  },
   async LockedWindow({ oriel }, store) {
     return (await new oriel.LockedWindow(store, "w", { span: "1m" }).addAndGetStats(1)).count;
   },

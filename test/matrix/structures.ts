@@ -17,6 +17,7 @@ import {
   redisStore,
   Semaphore,
   Series,
+  SeriesGroup,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
@@ -61,6 +62,22 @@ export const structures = structuresOf({
     },
     hasKernel: true,
     make: (options) => new Series(store, "s", options),
+  },
+  seriesGroup: {
+    modes: { replicas: [0, 1] },
+    elsewhere: {
+      labels: ALL_ROWS,
+      maxGroups: ALL_ROWS,
+      retention: ALL_ROWS,
+      clock: ALL_ROWS,
+      nan: ALL_ROWS,
+      resolution: "rounds before any step: groups/options.test.ts",
+      maxPendingBytes: BOUND,
+      maxResidentBytes: BOUND,
+      entropy: "for tests that repeat themselves",
+    },
+    hasKernel: true,
+    make: (options) => new SeriesGroup(store, "g", { labels: ["l"], ...options }),
   },
   lockedWindow: {
     modes: { closed: ["both", "right"] },

@@ -9,6 +9,7 @@ import {
   LockedWindow,
   ReadWriteLock,
   Series,
+  SeriesGroup,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { Semaphore } from "../../src/entries/structures/semaphore.ts";
@@ -39,6 +40,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
     const policies = [slidingWindow({ limit: 5, span: "1m", name: "per-minute" })];
     const made = [
       new Series(store, "latency", { retention: "2h", values: "float64" }),
+      new SeriesGroup(store, "routes", { labels: ["route", "method"] }),
       new LockedWindow(store, "window", { span: "1m" }),
       new Limiter(store, policies, { name: "api" }),
       new Limiter(store, () => policies, { name: "by id" }),
@@ -69,6 +71,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
       ["ReadWriteLock", "rw"],
       ["Semaphore", "render"],
       ["Series", "latency"],
+      ["SeriesGroup", "routes"],
     ]);
     const settings = Object.fromEntries(
       structures.map((each: RegisteredStructure) => [`${each.kind} ${each.name}`, each.settings]),
@@ -92,7 +95,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
       version,
       startedMs,
       seenMs: Math.max(...structures.map(({ seenMs }) => seenMs)),
-      structures: 13,
+      structures: 14,
     };
     expect(processes).toEqual([own]);
     for (const each of structures) {
@@ -101,7 +104,7 @@ describe.each(Object.keys(SCENES))("the registry on %s", (name) => {
       expect(nowMs - each.seenMs).toBeLessThan(60_000);
       expect(each.seenMs).toBeLessThanOrEqual(nowMs);
     }
-    expect(made).toHaveLength(11);
+    expect(made).toHaveLength(12);
   });
 
   test("announces each structure once a minute, with other calls, and new ones after 200 ms", async () => {

@@ -2,6 +2,9 @@ import { argumentError, byteBound, checkKnown, checkUnaborted } from "../../base
 import { type Announced, given, oneOf, type Schema, settingsOf } from "../../base/options.ts";
 import { randomU32 } from "../../base/random.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
+import type { RunOptions } from "../../store/contract.ts";
+import type { JournalAnswer } from "../journal/format/answer.ts";
+import type { Append } from "../journal/steps/append.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { NAN, VALUES } from "../stats/local-series-options.ts";
 import { checkGone } from "../stats/window-query.ts";
@@ -75,7 +78,10 @@ export interface Recorded {
 export const STORED: Recorded = Object.freeze({ degraded: false });
 export const BUFFERED: Recorded = Object.freeze({ degraded: true, degradedBy: "local" });
 
-export type SeriesSettings = ReturnType<typeof seriesSettings>;
+export type SeriesSettings = ReturnType<typeof seriesSettings> & {
+  /** Sends the appends of this process in place of the step, for events that the store has in another form. */
+  appending?: (input: Append, options: RunOptions) => Promise<JournalAnswer>;
+};
 
 export type WrittenListener = (values: ArrayLike<number>) => void;
 

@@ -1,5 +1,17 @@
 // Series, series of one process, and locked windows.
 
+export type { SeriesGroupOptions } from "../../engine/groups/group-options.ts";
+export type { Labels } from "../../engine/groups/labels.ts";
+export type {
+  GroupRow,
+  GroupRows,
+  GroupStatsOptions,
+  Match,
+  PercentileOf,
+  RowMeasure,
+  TopOptions,
+} from "../../engine/groups/rows.ts";
+export { SeriesGroup } from "../../engine/groups/series-group.ts";
 export type { Column } from "../../engine/kernel/contract.ts";
 export type { NanPolicy } from "../../engine/kernel/nan.ts";
 export type { PercentileMethod } from "../../engine/kernel/percentile/percentile.ts";

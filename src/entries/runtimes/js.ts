@@ -24,3 +24,4 @@ export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kern
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);
 export const Series = /* @__PURE__ */ withUpkeep(/* @__PURE__ */ withKernels(api.Series, kernels), upkeep);
+export const SeriesGroup = /* @__PURE__ */ withUpkeep(/* @__PURE__ */ withKernels(api.SeriesGroup, kernels), upkeep);

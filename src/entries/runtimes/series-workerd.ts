@@ -8,5 +8,6 @@ import { runs } from "./runs-workerd.ts";
 export * from "../structures/series.ts";
 
 export const Series = /* @__PURE__ */ withRunKernel(entry.Series, runs);
+export const SeriesGroup = /* @__PURE__ */ withRunKernel(entry.SeriesGroup, runs);
 export const LocalSeries = /* @__PURE__ */ withKernels(entry.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(entry.LockedWindow, kernels);

@@ -13,5 +13,9 @@ export const Series = /* @__PURE__ */ withUpkeep(
   /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.Series, kernels), blocks),
   upkeep,
 );
+export const SeriesGroup = /* @__PURE__ */ withUpkeep(
+  /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.SeriesGroup, kernels), blocks),
+  upkeep,
+);
 export const LocalSeries = /* @__PURE__ */ withKernels(entry.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(entry.LockedWindow, kernels);

@@ -11,3 +11,4 @@ export * from "../api.ts";
 export const FleetMetrics = /* @__PURE__ */ withUpkeep(api.FleetMetrics, upkeep);
 export const recordHistory = /* @__PURE__ */ withUpkeep(api.recordHistory, upkeep);
 export const Series = /* @__PURE__ */ withUpkeep(api.Series, upkeep);
+export const SeriesGroup = /* @__PURE__ */ withUpkeep(api.SeriesGroup, upkeep);

@@ -18,3 +18,4 @@ export const StatisticNode = /* @__PURE__ */ withKernels(api.StatisticNode, kern
 export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);
 export const Series = /* @__PURE__ */ withRunKernel(api.Series, runs);
+export const SeriesGroup = /* @__PURE__ */ withRunKernel(api.SeriesGroup, runs);

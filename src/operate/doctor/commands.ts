@@ -40,6 +40,7 @@ export const OTHERS = ["COPY", "PERSIST", "PEXPIREAT", "PUBLISH", "RENAME", "SET
 /** The commands that the scripts of each structure send, in alphabetical order. */
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   Series: commandsIn(calls.journal),
+  SeriesGroup: commandsIn([...new Set([...calls.journal, ...calls.groups])].sort()),
   Limiter: commandsIn(calls.limiter),
   Lock: commandsIn(calls.hold),
   Semaphore: commandsIn(calls.hold),

@@ -6,7 +6,7 @@ import { refusedScripting } from "./scripts.ts";
 
 /** The structures with keys that begin with the store's prefix. */
 const PREFIXED = [
-  ...["Series", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "LockedWindow"],
+  ...["Series", "SeriesGroup", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "LockedWindow"],
   ...["Counters", "DelayQueue", "Breaker", "FleetMetrics"],
 ];
 /** The beginning of the keys of a LockedWindow, which have no store's prefix. */
@@ -17,7 +17,7 @@ export const CHANNEL_FAMILIES: Readonly<Record<string, string>> = {
   "due:": "DelayQueue",
 };
 /** The structures with the option `replicas`. */
-const REPLICATED = ["Series", "Lock", "ReadWriteLock", "Semaphore", "Counters", "DelayQueue"];
+const REPLICATED = ["Series", "SeriesGroup", "Lock", "ReadWriteLock", "Semaphore", "Counters", "DelayQueue"];
 
 /** A key with each prefix that keys of oriel have. */
 export function keysOf(prefix: string, tag: string): string[] {

@@ -16,6 +16,7 @@ const SETTINGS_ONLY: Kind = { columns: [], parts: {}, actions: {} };
 /** Every kind that a structure can announce. */
 export const KINDS: Readonly<Record<StructureKind, Kind>> = {
   Series: seriesKind,
+  SeriesGroup: SETTINGS_ONLY,
   LockedWindow: SETTINGS_ONLY,
   Limiter: limiterKind,
   Lock: lockKind,

@@ -4,7 +4,16 @@ import type { Store } from "../contract.ts";
 
 /** The kinds of structures that a store can hold. */
 export const STRUCTURE_KINDS = [
-  ...(["Series", "LockedWindow", "Limiter", "Lock", "ReadWriteLock", "Semaphore", "MultiSemaphore"] as const),
+  ...([
+    "Series",
+    "SeriesGroup",
+    "LockedWindow",
+    "Limiter",
+    "Lock",
+    "ReadWriteLock",
+    "Semaphore",
+    "MultiSemaphore",
+  ] as const),
   ...(["Counters", "DrainService", "DelayQueue", "Breaker", "FleetMetrics"] as const),
 ] as const;
 export type StructureKind = (typeof STRUCTURE_KINDS)[number];

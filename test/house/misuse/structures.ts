@@ -124,6 +124,34 @@ export const STRUCTURES: Record<string, Subject> = {
       ],
     },
   },
+  SeriesGroup: {
+    called: oriel.SeriesGroup,
+    right: (store) => [
+      store,
+      "a",
+      {
+        ...{
+          labels: ["route", "method"],
+          maxGroups: 5,
+          retention: "1h",
+          nan: "reject",
+          clock: "server",
+          resolution: "1us",
+        },
+        ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, replicas: 0, entropy: () => 1 },
+      },
+    ],
+    object: (store) => new oriel.SeriesGroup(store, "a", { labels: ["route", "method"], retention: "1h" }),
+    data: ["observe"],
+    methods: {
+      record: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
+      observe: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
+      stats: () => [{ ...asked(), by: ["route"], match: { route: "/a", method: ["GET"] } }],
+      top: () => [3, { ...asked(), by: "p50", labels: ["route"], match: { route: ["/a"], method: "GET" } }],
+      delete: nothing,
+      close: nothing,
+    },
+  },
   LocalSeries: {
     called: oriel.LocalSeries,
     right: () => [{ retention: "1h", values: "float32", nan: "reject", maxBytes: 1e6, compact: true, clock: Date.now }],

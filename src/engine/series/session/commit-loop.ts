@@ -431,7 +431,7 @@ async function all(parts: Promise<CallOutcome>[], total: number): Promise<Record
 }
 
 /** To a multiple of 1 / `unitsPerOne`. Numbers so large that they have no such fractions, and NaN, stay as they are. */
-function rounded(value: number, unitsPerOne: number): number {
+export function rounded(value: number, unitsPerOne: number): number {
   const units = Math.round(value * unitsPerOne);
   // Without -0, which no rounding should make.
   return Number.isSafeInteger(units) ? (units + 0) / unitsPerOne : value;

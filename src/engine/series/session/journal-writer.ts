@@ -2,7 +2,7 @@ import { endsWithRequest } from "../../../base/async/of-request.ts";
 import type { RunOptions, Store } from "../../../store/contract.ts";
 import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
-import { constants } from "../../journal/format/constants.ts";
+import { constants, VALUE_PAIR } from "../../journal/format/constants.ts";
 import type { Frame } from "../../journal/format/frames.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { Seen, ServerTime } from "../../journal/replica/last-seen.ts";
@@ -51,8 +51,9 @@ export class JournalWriter {
   eventOf(batch: Batch): RecordedEvent | undefined {
     const value = batch.lone;
     const nowMs = this.#time.estimateMs();
-    if (value === undefined || !this.#isNormal || nowMs === undefined) return undefined;
     const { valueType, retentionMs } = this.#settings;
+    // The step has no guard of groups.
+    if (value === undefined || !this.#isNormal || nowMs === undefined || valueType === VALUE_PAIR) return undefined;
     this.#producer ??= this.#begin();
     const sequence = this.#nextSequence();
     return {
@@ -159,9 +160,12 @@ export class JournalWriter {
     const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
     const send = () => {
       unsure++;
-      return outlines
-        ? this.#store.run(appendAndReadOutlines, this.#key, { ...input, known: undefined, query: outlines }, options)
-        : this.#store.run(append, this.#key, input, options);
+      return (
+        this.#settings.appending?.(input, options) ??
+        (outlines
+          ? this.#store.run(appendAndReadOutlines, this.#key, { ...input, known: undefined, query: outlines }, options)
+          : this.#store.run(append, this.#key, input, options))
+      );
     };
     let answer = await send();
     this.#time.learn(answer);

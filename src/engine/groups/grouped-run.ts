@@ -1,0 +1,83 @@
+import { NUMBER_MASK } from "../kernel/blocks/pairs.ts";
+import { meanOf } from "../kernel/double-double.ts";
+import type { Run } from "../stats/runs/run.ts";
+
+/**
+ * The sorted pairs of a run, by group, ascending. Values `starts[i]` to before `starts[i + 1]` are those of group `numbers[i]`: ascending,
+ * NaN last.
+ */
+export interface GroupedRun {
+  readonly numbers: Uint32Array;
+  readonly starts: Uint32Array;
+  readonly values: Float32Array;
+  /** Of each group's finite values: see `MOMENT`. */
+  readonly moments: Float64Array;
+  /** Whether all values are finite. */
+  readonly areFinite: boolean;
+}
+
+/** Where the moments of group i stand, from index `i * MOMENT.size` on. The sum is a double-double. */
+export const MOMENT = { count: 0, sumHigh: 1, sumLow: 2, mean: 3, m2: 4, size: 5 } as const;
+
+/** The groups of a run, for as long as it lives. */
+const ofRuns = new WeakMap<Run, GroupedRun>();
+
+/** Takes the pairs of a run apart, once. Cost: some 5 ns a pair. */
+export function groupedRun(run: Run): GroupedRun {
+  const known = ofRuns.get(run);
+  if (known) return known;
+  const { buffer, byteOffset, length } = run.part(0, run.length);
+  const grouped = separated(new Int32Array(buffer, byteOffset, 2 * length));
+  if (!run.isTransient) ofRuns.set(run, grouped);
+  return grouped;
+}
+
+function separated(halves: Int32Array): GroupedRun {
+  const count = halves.length >> 1;
+  const values = new Float32Array(count);
+  const bits = new Int32Array(values.buffer);
+  const numbers: number[] = [];
+  const starts: number[] = [];
+  let last = 0;
+  for (let i = 0; i < count; i++) {
+    const key = halves[2 * i]!;
+    const high = halves[2 * i + 1]!;
+    bits[i] = key ^ (~(key >> 31) | (1 << 31));
+    if (high === last) continue;
+    last = high;
+    numbers.push(high & NUMBER_MASK);
+    starts.push(i);
+  }
+  starts.push(count);
+  const moments = new Float64Array(MOMENT.size * numbers.length);
+  let finite = 0;
+  for (let i = 0; i < numbers.length; i++) finite += writeMoments(values, starts[i]!, starts[i + 1]!, moments, i);
+  const areFinite = finite === count;
+  return { numbers: Uint32Array.from(numbers), starts: Uint32Array.from(starts), values, moments, areFinite };
+}
+
+/** Returns the number of finite values. The sum is compensated by TwoSum (Knuth). */
+function writeMoments(values: Float32Array, first: number, last: number, moments: Float64Array, i: number): number {
+  let [from, to] = [first, last];
+  while (from < to && values[from] === Number.NEGATIVE_INFINITY) from++;
+  while (to > from && !Number.isFinite(values[to - 1])) to--;
+  let high = 0;
+  let low = 0;
+  for (let at = from; at < to; at++) {
+    const value = values[at]!;
+    const sum = high + value;
+    const part = sum - high;
+    low += high - (sum - part) + (value - part);
+    high = sum;
+  }
+  const mean = meanOf(high, low, to - from);
+  let m2 = 0;
+  for (let at = from; at < to; at++) m2 += (values[at]! - mean) ** 2;
+  const begin = i * MOMENT.size;
+  moments[begin + MOMENT.count] = to - from;
+  moments[begin + MOMENT.sumHigh] = high;
+  moments[begin + MOMENT.sumLow] = low;
+  moments[begin + MOMENT.mean] = to > from ? mean : 0;
+  moments[begin + MOMENT.m2] = m2;
+  return to - from;
+}

@@ -1,0 +1,87 @@
+import { argumentError, checkKnown } from "../../base/errors.ts";
+import { MAX_NUMBERS } from "./pairs.ts";
+
+/** The values of all labels of one group. */
+export type Labels<Name extends string = string> = Readonly<Record<Name, string>>;
+
+/** The group of every event whose labels are not kept. Each of its labels has the value `_other`. */
+export const OTHER = "_other";
+const MAX_LABELS = 16;
+const MAX_LABEL_BYTES = 128;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+export function labelNames(argument: string, names: readonly string[]): readonly string[] {
+  const isList = Array.isArray(names) && names.length > 0 && names.length <= MAX_LABELS;
+  if (!isList) throw argumentError(argument, names, `an array of 1 to ${MAX_LABELS} names`);
+  for (const [i, name] of names.entries()) {
+    if (typeof name !== "string" || !NAME.test(name) || name === "__proto__")
+      throw argumentError(`${argument}[${i}]`, name, "a name of at most 64 letters, digits and _, not a digit first");
+    if (names.indexOf(name) < i) throw argumentError(`${argument}[${i}]`, name, "another name than those before it");
+  }
+  return Object.freeze([...names]);
+}
+
+export function labelValue(argument: string, value: unknown): string {
+  const isText = typeof value === "string" && value.length <= MAX_LABEL_BYTES && !/\p{Surrogate}/u.test(value);
+  if (isText && encoder.encode(value).length <= MAX_LABEL_BYTES) return value;
+  throw argumentError(argument, value, `a string of at most ${MAX_LABEL_BYTES} bytes, without lone surrogates`);
+}
+
+type Branch = Map<string, Branch | number>;
+
+/**
+ * The groups that this process has seen, each with a number of its own. These numbers never change, so events that wait for the store
+ * keep them. Number 0 is the group `_other`, which all groups beyond the bound share.
+ */
+export class OwnGroups {
+  /** The values of each group, in the order of the declared labels. */
+  readonly values: (readonly string[])[] = [];
+  readonly #names: readonly string[];
+  readonly #maxGroups: number;
+  readonly #onFull: () => void;
+  readonly #root: Branch = new Map();
+
+  /** `onFull` is called for each group that is not kept. */
+  constructor(names: readonly string[], maxGroups: number, onFull: () => void) {
+    this.#names = names;
+    this.#maxGroups = Math.min(maxGroups, MAX_NUMBERS - 1);
+    this.#onFull = onFull;
+    this.#keep(names.map(() => OTHER));
+  }
+
+  /** The number of a group. Throws ARGUMENT for labels that are not exactly the declared ones. */
+  numberOf(labels: Labels): number {
+    let found: Branch | number | undefined = this.#root;
+    for (const name of this.#names) found = (found as Branch | undefined)?.get(labels?.[name] as string);
+    let count = 0;
+    for (const _ in labels) count++;
+    return typeof found === "number" && count === this.#names.length ? found : this.#add(labels);
+  }
+
+  #add(labels: Labels): number {
+    const names = this.#names;
+    checkKnown(labels, names, "labels");
+    const values = names.map((name) => labelValue(`labels.${name}`, labels[name]));
+    // Labels that a loop over their names does not find may be known.
+    const known = values.reduce<Branch | number | undefined>(
+      (at, value) => (at as Branch | undefined)?.get(value),
+      this.#root,
+    );
+    if (known !== undefined) return known as number;
+    if (this.values.length <= this.#maxGroups) return this.#keep(values);
+    this.#onFull();
+    return 0;
+  }
+
+  #keep(values: readonly string[]): number {
+    let branch = this.#root;
+    for (const value of values.slice(0, -1)) {
+      const next = (branch.get(value) ?? new Map()) as Branch;
+      branch.set(value, next);
+      branch = next;
+    }
+    branch.set(values.at(-1)!, this.values.length);
+    return this.values.push(values) - 1;
+  }
+}

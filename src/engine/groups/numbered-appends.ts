@@ -1,0 +1,80 @@
+import { OrielError } from "../../base/errors.ts";
+import type { RunOptions, Store } from "../../store/contract.ts";
+import type { JournalAnswer } from "../journal/format/answer.ts";
+import { VALUE_PAIR } from "../journal/format/constants.ts";
+import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
+import type { Append } from "../journal/steps/append.ts";
+import type { GroupNames } from "./group-names.ts";
+import type { OwnGroups } from "./labels.ts";
+import { renumberAt } from "./pairs.ts";
+import { appendInGroups, REGROUPED } from "./steps/append-in-groups.ts";
+
+/** An append is sent again this often while other processes begin the dictionary anew. Then it fails. */
+const MAX_ATTEMPTS = 8;
+const NONE = new Uint32Array(1);
+
+/**
+ * Sends the appends of one process. Their events have numbers of this process (`OwnGroups`), in place of which the store has the numbers
+ * of the dictionary. A group that has none is interned first.
+ *
+ * Law: the store refuses an append unless all of the dictionary that gave its numbers is still there. Then nothing was written, and the
+ * groups get numbers anew. So no event ever counts for another group, whatever a failover took.
+ */
+export class NumberedAppends {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #names: GroupNames;
+  readonly #own: OwnGroups;
+  /** The dictionary's number of each own group. The first ones have one. */
+  #numbers = NONE;
+  #generation = 0;
+
+  constructor(store: Store, key: string, names: GroupNames, own: OwnGroups) {
+    this.#store = store;
+    this.#key = key;
+    this.#names = names;
+    this.#own = own;
+  }
+
+  readonly send = async (input: Append, options: RunOptions): Promise<JournalAnswer> => {
+    for (let attempt = 1; ; attempt++) {
+      // An append names a dictionary, even if all its events are of the group _other.
+      while (!this.#hasNumbers() || this.#names.known.length === 0)
+        await this.#names.add(this.#own.values.slice(this.#numbers.length));
+      const frames = input.frames.map((frame) => this.#numbered(frame));
+      const numbered = { ...input, frames, guard: this.#names.known };
+      const answer = await this.#store.run(appendInGroups, this.#key, numbered, options);
+      if (answer.status !== REGROUPED) return answer;
+      if (attempt === MAX_ATTEMPTS)
+        throw new OrielError("LOST", "the names of its groups kept changing", { transient: true, applied: "unknown" });
+      await this.#names.refresh();
+    }
+  };
+
+  /** Whether every own group has its number of the dictionary as it is known now. */
+  #hasNumbers(): boolean {
+    const { generation } = this.#names;
+    if (generation !== this.#generation) this.#numbers = NONE;
+    this.#generation = generation;
+    const { values } = this.#own;
+    if (values.length === this.#numbers.length) return true;
+    const added = values.slice(this.#numbers.length).map((each) => this.#names.numberOf(each));
+    if (added.includes(undefined)) return false;
+    const numbers = new Uint32Array(values.length);
+    numbers.set(this.#numbers);
+    numbers.set(added as number[], this.#numbers.length);
+    this.#numbers = numbers;
+    return true;
+  }
+
+  /** A copy of a frame of f64 values, as a frame of pairs with the numbers of the dictionary. */
+  #numbered(frame: Frame): Frame {
+    const bytes = frame.bytes.slice();
+    bytes[0]! |= VALUE_PAIR;
+    const view = new DataView(bytes.buffer);
+    const parts = noParts();
+    readFrame(view, 0, VALUE_PAIR, parts);
+    for (let i = 0; i < parts.count; i++) renumberAt(view, parts.valuesAt + 8 * i, this.#numbers);
+    return { ...frame, bytes };
+  }
+}

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import type { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SeriesGroup } from "../../src/entries/index.ts";
+import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
+import { runs } from "../harness/runs.ts";
+
+let opened: OpenStore;
+let redis: Redis;
+beforeAll(async () => {
+  opened = await onRedis();
+  redis = opened.client as Redis;
+});
+afterAll(() => opened.close());
+
+type Saved = [key: string, bytes: Buffer, expireAtMs: number][];
+
+const SAVE = `local saved = {}
+for _, key in ipairs(redis.call("KEYS", "*")) do
+  if not string.find(key, "registry", 1, true) then
+    saved[#saved + 1] = { key, redis.call("GET", key), redis.call("PEXPIRETIME", key) }
+  end
+end
+return saved`;
+
+/** One instant: a chunk may be closed meanwhile. */
+async function saved(): Promise<Saved> {
+  const found = (await redis.callBuffer("EVAL", SAVE, "0")) as [Buffer, Buffer, number][];
+  return found.map(([key, bytes, expireAtMs]) => [key.toString(), bytes, expireAtMs]);
+}
+
+async function restore(keys: Saved): Promise<void> {
+  await opened.clear();
+  for (const [key, bytes, expireAtMs] of keys) await redis.set(key, bytes, "PXAT", expireAtMs);
+}
+
+const LABELS = ["a", "b", "c", "d", "e", "f", "g"];
+const process = fc.nat(2);
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant("record" as const), process, label: fc.nat(6) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("ask" as const), process }) },
+  { weight: 2, arbitrary: fc.constant({ kind: "save" as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("failover" as const), back: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "lose names" as const }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 1000, 30_000) }) },
+);
+
+test("after failovers and losses, a row has the events of its label, or the answer is degraded", async () => {
+  let asked = 0;
+  let degraded = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      await opened.clear();
+      const open = () => new SeriesGroup(opened.store, "g", { labels: ["label"], retention: "1h" });
+      const groups = [open(), open(), open()];
+      let counts: Record<string, number> = {};
+      let hasLost = false;
+      const copies: { keys: Saved; counts: Record<string, number>; hasLost: boolean }[] = [];
+      const ask = async (group: SeriesGroup<["label"]>) => {
+        const answer = await group.stats();
+        const found = Object.fromEntries(answer.rows.map(({ labels, count }) => [labels.label, count]));
+        asked++;
+        if (answer.degraded) degraded++;
+        else expect(found).toEqual(counts);
+        // Only a loss makes an answer degraded, and no loss takes a whole event, or adds one.
+        if (!hasLost && answer.degraded) expect(found).toEqual(counts);
+        const total = (rows: Record<string, number>) => Object.values(rows).reduce((sum, count) => sum + count, 0);
+        expect(total(found)).toBe(total(counts));
+      };
+      for (const each of steps) {
+        if (each.kind === "record") {
+          const label = LABELS[each.label]!;
+          await groups[each.process]!.record(1, { label });
+          counts[label] = (counts[label] ?? 0) + 1;
+        } else if (each.kind === "ask") await ask(groups[each.process]! as never);
+        else if (each.kind === "save") copies.push({ keys: await saved(), counts: { ...counts }, hasLost });
+        else if (each.kind === "failover" && copies.length > 0) {
+          const copy = copies.at(-1 - (each.back % copies.length))!;
+          await restore(copy.keys);
+          counts = { ...copy.counts };
+          hasLost = copy.hasLost;
+          copies.splice(copies.indexOf(copy) + 1);
+        } else if (each.kind === "lose names") {
+          await redis.del("oriel:{g}:groups");
+          hasLost ||= Object.keys(counts).length > 0;
+        } else if (each.kind === "wait") opened.clock.nowMs += each.ms;
+      }
+      for (const group of [...groups, open()]) {
+        await ask(group as never);
+        await group.close();
+      }
+    }),
+    { numRuns: runs(150) },
+  );
+  expect(degraded).toBeGreaterThan(0);
+  expect(asked).toBeGreaterThan(2 * degraded);
+});
