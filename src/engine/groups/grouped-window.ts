@@ -41,33 +41,49 @@ export class GroupedWindow {
         if (row >= 0) ends[row + 1]!++;
       }
     for (let row = 0; row < rowCount; row++) ends[row + 1]! += ends[row]!;
-    const [runs, groups] = [new Uint32Array(ends[rowCount]!), new Uint32Array(ends[rowCount]!)];
+    const total = ends[rowCount]!;
+    const slices: Slices = {
+      columns: this.#runs,
+      ends,
+      ...{ runs: new Uint32Array(total), groups: new Uint32Array(total) },
+      ...{ from: new Uint32Array(total), to: new Uint32Array(total) },
+    };
     const next = ends.slice(0, rowCount);
     for (let run = 0; run < this.#runs.length; run++) {
-      const { numbers } = this.#runs[run]!;
+      const { numbers, starts } = this.#runs[run]!;
       for (let i = 0; i < numbers.length; i++) {
         const row = places[numbers[i]!]!;
         if (row < 0) continue;
-        const at = next[row]!++;
-        runs[at] = run;
-        groups[at] = i;
+        const s = next[row]!++;
+        slices.runs[s] = run;
+        slices.groups[s] = i;
+        slices.from[s] = starts[i]!;
+        slices.to[s] = starts[i + 1]!;
       }
     }
-    return { columns: this.#runs, ends, runs, groups };
+    return slices;
   }
 }
 
-/** The values of rows: slice s, from `ends[row]` to before `ends[row + 1]`, is group `groups[s]` of column `runs[s]`. */
+/**
+ * The values of rows. Slice s, from `ends[row]` to before `ends[row + 1]`, is group `groups[s]` of column `runs[s]`: its values `from[s]`
+ * to before `to[s]`.
+ */
 interface Slices {
   columns: readonly GroupedRun[];
   ends: Uint32Array;
   runs: Uint32Array;
   groups: Uint32Array;
+  from: Uint32Array;
+  to: Uint32Array;
 }
 
+/** A rank with at most as many values beyond it is found among the ends of the slices. */
+const FEW_BEYOND = 48;
+const edge = /* @__PURE__ */ new Float64Array(FEW_BEYOND + 2);
 /** Of fewer values all are candidates. */
 const FEW = 1024;
-let candidates = new Float64Array(FEW);
+let candidates = /* @__PURE__ */ new Float64Array(FEW);
 
 /** The aggregates of a row: of some groups, each in several sorted slices. */
 export class RowAggregates implements WindowAggregates {
@@ -75,19 +91,23 @@ export class RowAggregates implements WindowAggregates {
   nanCount = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  readonly #columns: Float32Array[] = [];
-  readonly #from: number[] = [];
-  readonly #to: number[] = [];
+  readonly #slices: Slices;
+  readonly #first: number;
+  readonly #end: number;
   #positive = 0;
   #negative = 0;
   #sumHigh = 0;
   #sumLow = 0;
   #m2 = 0;
 
-  constructor({ columns, ends, runs, groups }: Slices, row: number) {
-    for (let s = ends[row]!; s < ends[row + 1]!; s++) this.#addSlice(columns[runs[s]!]!, groups[s]!);
+  constructor(slices: Slices, row: number) {
+    const { columns, ends, runs, groups } = slices;
+    this.#slices = slices;
+    this.#first = ends[row]!;
+    this.#end = ends[row + 1]!;
+    for (let s = this.#first; s < this.#end; s++) this.#addSlice(s);
     const mean = meanOf(this.#sumHigh, this.#sumLow, this.#finiteCount);
-    for (let s = ends[row]!; s < ends[row + 1]!; s++) {
+    for (let s = this.#first; s < this.#end; s++) {
       const { moments } = columns[runs[s]!]!;
       const at = groups[s]! * MOMENT.size;
       const count = moments[at + MOMENT.count]!;
@@ -95,29 +115,28 @@ export class RowAggregates implements WindowAggregates {
     }
   }
 
-  #addSlice({ values, starts, moments, areFinite }: GroupedRun, i: number): void {
-    const from = starts[i]!;
-    let to = starts[i + 1]!;
-    this.count += to - from;
+  #addSlice(s: number): void {
+    const { columns, runs, groups, from, to } = this.#slices;
+    const { values, moments, areFinite } = columns[runs[s]!]!;
+    const first = from[s]!;
+    this.count += to[s]! - first;
     if (!areFinite) {
-      while (to > from && Number.isNaN(values[to - 1])) {
+      while (to[s]! > first && Number.isNaN(values[to[s]! - 1])) {
         this.nanCount++;
-        to--;
+        to[s]!--;
       }
-      for (let at = from; at < to && values[at] === Number.NEGATIVE_INFINITY; at++) this.#negative++;
-      for (let at = to - 1; at >= from && values[at] === Number.POSITIVE_INFINITY; at--) this.#positive++;
+      for (let at = first; at < to[s]! && values[at] === Number.NEGATIVE_INFINITY; at++) this.#negative++;
+      for (let at = to[s]! - 1; at >= first && values[at] === Number.POSITIVE_INFINITY; at--) this.#positive++;
     }
-    if (to === from) return;
-    this.#columns.push(values);
-    this.#from.push(from);
-    this.#to.push(to);
-    this.min = Math.min(this.min, values[from]!);
-    this.max = Math.max(this.max, values[to - 1]!);
-    const its = moments[i * MOMENT.size + MOMENT.sumHigh]!;
+    const end = to[s]!;
+    if (end === first) return;
+    this.min = Math.min(this.min, values[first]!);
+    this.max = Math.max(this.max, values[end - 1]!);
+    const begin = groups[s]! * MOMENT.size;
+    const its = moments[begin + MOMENT.sumHigh]!;
     const high = this.#sumHigh + its;
     const added = high - this.#sumHigh;
-    const lost = this.#sumHigh - (high - added) + (its - added);
-    this.#sumLow += lost + moments[i * MOMENT.size + MOMENT.sumLow]!;
+    this.#sumLow += this.#sumHigh - (high - added) + (its - added) + moments[begin + MOMENT.sumLow]!;
     this.#sumHigh = high;
   }
 
@@ -143,21 +162,46 @@ export class RowAggregates implements WindowAggregates {
   }
 
   valuesAt(k: number): [number, number] {
-    const [low, next] = this.#found(k) ?? this.#select(k, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)!;
+    const [low, next] =
+      this.#nearEdge(k) ?? this.#nearSample(k) ?? this.#select(k, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)!;
     if ((low !== 0 && next !== 0) || this.min > 0 || Object.is(this.min, 0)) return [low, next];
     // Comparisons treat -0 and +0 as equal.
-    const negative = this.#countBelow((values, from, to) => firstNotNegative(values, from, to));
+    const negative = this.#countBelowZero();
     const signed = (value: number, rank: number) => (value !== 0 ? value : rank < negative ? -0 : 0);
     return [signed(low, k), signed(next, Math.min(k + 1, this.validCount - 1))];
   }
 
+  /** Of a rank near the largest value: keeps the largest values in ascending order. Undefined if the rank is farther. */
+  #nearEdge(k: number): [number, number] | undefined {
+    const wanted = this.validCount - k;
+    if (wanted > FEW_BEYOND) return undefined;
+    const { columns, runs, from, to } = this.#slices;
+    let kept = 0;
+    for (let s = this.#first; s < this.#end; s++) {
+      const { values } = columns[runs[s]!]!;
+      const first = from[s]!;
+      for (let at = to[s]! - 1; at >= first; at--) {
+        const value = values[at]!;
+        if (kept === wanted && value <= edge[0]!) break;
+        let place = 0;
+        if (kept < wanted)
+          for (place = kept++; place > 0 && edge[place - 1]! > value; place--) edge[place] = edge[place - 1]!;
+        // A full list drops its smallest value.
+        else for (; place + 1 < kept && edge[place + 1]! < value; place++) edge[place] = edge[place + 1]!;
+        edge[place] = value;
+      }
+    }
+    return [edge[0]!, edge[Math.min(1, kept - 1)]!];
+  }
+
   /** Among many values, those near the rank, as its place in the longest slice shows it. Undefined if it is not near. */
-  #found(k: number): [number, number] | undefined {
+  #nearSample(k: number): [number, number] | undefined {
     const n = this.validCount;
     if (n <= FEW) return undefined;
-    let longest = 0;
-    for (let i = 1; i < this.#to.length; i++) if (this.#lengthOf(i) > this.#lengthOf(longest)) longest = i;
-    const sample = this.#columns[longest]!.subarray(this.#from[longest]!, this.#to[longest]!);
+    const { columns, runs, from, to } = this.#slices;
+    let longest = this.#first;
+    for (let s = this.#first; s < this.#end; s++) if (to[s]! - from[s]! > to[longest]! - from[longest]!) longest = s;
+    const sample = columns[runs[longest]!]!.values.subarray(from[longest]!, to[longest]!);
     const share = k / n;
     // Four deviations of a rank in a sample.
     const around = 4 * Math.sqrt((share * (1 - share)) / sample.length) + 2 / sample.length;
@@ -166,28 +210,18 @@ export class RowAggregates implements WindowAggregates {
     return this.#select(k, low, high);
   }
 
-  #lengthOf(i: number): number {
-    return this.#to[i]! - this.#from[i]!;
-  }
-
-  #countBelow(boundOf: (values: Float32Array, from: number, to: number) => number): number {
-    let count = 0;
-    for (let i = 0; i < this.#to.length; i++)
-      count += boundOf(this.#columns[i]!, this.#from[i]!, this.#to[i]!) - this.#from[i]!;
-    return count;
-  }
-
   /** The values at the ranks k and k + 1 (k again at the end) if both are from `low` to `high`. */
   #select(k: number, low: number, high: number): [number, number] | undefined {
+    const { columns, runs, from, to } = this.#slices;
     let below = 0;
     let count = 0;
-    for (let i = 0; i < this.#to.length; i++) {
-      const values = this.#columns[i]!;
-      const from = lowerBound(values, low, this.#from[i]!, this.#to[i]!);
-      const to = upperBound(values, high, from, this.#to[i]!);
-      below += from - this.#from[i]!;
-      if (count + to - from > candidates.length) candidates = grown(count + to - from);
-      for (let at = from; at < to; at++) candidates[count++] = values[at]!;
+    for (let s = this.#first; s < this.#end; s++) {
+      const { values } = columns[runs[s]!]!;
+      const first = low === Number.NEGATIVE_INFINITY ? from[s]! : lowerBound(values, low, from[s], to[s]);
+      const end = high === Number.POSITIVE_INFINITY ? to[s]! : upperBound(values, high, first, to[s]);
+      below += first - from[s]!;
+      if (count + end - first > candidates.length) candidates = grown(count + end - first);
+      for (let at = first; at < end; at++) candidates[count++] = values[at]!;
     }
     const rank = k - below;
     const isLast = k === this.validCount - 1;
@@ -197,6 +231,14 @@ export class RowAggregates implements WindowAggregates {
     let next = candidates[rank + 1]!;
     for (let at = rank + 2; at < count; at++) if (candidates[at]! < next) next = candidates[at]!;
     return [value, next];
+  }
+
+  #countBelowZero(): number {
+    const { columns, runs, from, to } = this.#slices;
+    let count = 0;
+    for (let s = this.#first; s < this.#end; s++)
+      count += firstNotNegative(columns[runs[s]!]!.values, from[s]!, to[s]!) - from[s]!;
+    return count;
   }
 }
 
