@@ -20,7 +20,7 @@ const shapes = fc.record({
   kind: fc.constantFrom("lognormal", "few", "zeros", "special", "equal", "drift"),
 });
 
-function valueOf(kind: string, random: () => number, i: number): number {
+function drawn(kind: string, random: () => number, i: number): number {
   if (kind === "few") return Math.floor(random() * 4) - 2;
   if (kind === "zeros") return [0, -0, 1, -1][Math.floor(random() * 4)]!;
   if (kind === "special")
@@ -40,7 +40,7 @@ test("a row of sorted slices has the statistics of brute force", () => {
       };
       const events = Array.from({ length: count }, (_, i) => ({
         number: Math.floor(groups * random() * random()),
-        value: Math.fround(valueOf(kind, random, i)),
+        value: Math.fround(drawn(kind, random, i)),
       }));
       const window = new GroupedWindow();
       const lengths = Array.from({ length: runs }, () => random() ** 3);

@@ -28,54 +28,105 @@ export class GroupedWindow {
 
   /** The aggregates of each row. `places` has the row of each group by its number, from 0 to below `rowCount`, or -1 for none. */
   rows(places: Int32Array, rowCount: number): RowAggregates[] {
-    const slices = this.#slicesOf(places, rowCount);
+    const slices = new Slices(this.#runs, places, rowCount);
     return Array.from({ length: rowCount }, (_, row) => new RowAggregates(slices, row));
-  }
-
-  /** Sorts the values of groups into rows. Cost: one step for each group of each run. */
-  #slicesOf(places: Int32Array, rowCount: number): Slices {
-    const ends = new Uint32Array(rowCount + 1);
-    for (const { numbers } of this.#runs)
-      for (let i = 0; i < numbers.length; i++) {
-        const row = places[numbers[i]!]!;
-        if (row >= 0) ends[row + 1]!++;
-      }
-    for (let row = 0; row < rowCount; row++) ends[row + 1]! += ends[row]!;
-    const total = ends[rowCount]!;
-    const slices: Slices = {
-      columns: this.#runs,
-      ends,
-      ...{ runs: new Uint32Array(total), groups: new Uint32Array(total) },
-      ...{ from: new Uint32Array(total), to: new Uint32Array(total) },
-    };
-    const next = ends.slice(0, rowCount);
-    for (let run = 0; run < this.#runs.length; run++) {
-      const { numbers, starts } = this.#runs[run]!;
-      for (let i = 0; i < numbers.length; i++) {
-        const row = places[numbers[i]!]!;
-        if (row < 0) continue;
-        const s = next[row]!++;
-        slices.runs[s] = run;
-        slices.groups[s] = i;
-        slices.from[s] = starts[i]!;
-        slices.to[s] = starts[i + 1]!;
-      }
-    }
-    return slices;
   }
 }
 
 /**
- * The values of rows. Slice s, from `ends[row]` to before `ends[row + 1]`, is group `groups[s]` of column `runs[s]`: its values `from[s]`
- * to before `to[s]`.
+ * The values of rows, and their moments. Slice s, from `ends[row]` to before `ends[row + 1]`, is values `from[s]` to before `to[s]` of
+ * column `runs[s]`, without NaN. Moments are added run by run, because memory is read quickest in its order.
  */
-interface Slices {
-  columns: readonly GroupedRun[];
-  ends: Uint32Array;
-  runs: Uint32Array;
-  groups: Uint32Array;
-  from: Uint32Array;
-  to: Uint32Array;
+class Slices {
+  readonly columns: readonly GroupedRun[];
+  readonly ends: Uint32Array;
+  readonly runs: Uint32Array;
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly moments: RowMoments[];
+
+  /** Cost: some steps for each group of each run. */
+  constructor(columns: readonly GroupedRun[], places: Int32Array, rowCount: number) {
+    this.columns = columns;
+    this.ends = new Uint32Array(rowCount + 1);
+    this.moments = Array.from({ length: rowCount }, () => new RowMoments());
+    for (const { numbers } of columns)
+      for (let i = 0; i < numbers.length; i++) {
+        const row = places[numbers[i]!]!;
+        if (row >= 0) this.ends[row + 1]!++;
+      }
+    for (let row = 0; row < rowCount; row++) this.ends[row + 1]! += this.ends[row]!;
+    const total = this.ends[rowCount]!;
+    this.runs = new Uint32Array(total);
+    this.from = new Uint32Array(total);
+    this.to = new Uint32Array(total);
+    const next = this.ends.slice(0, rowCount);
+    for (let run = 0; run < columns.length; run++) {
+      const { numbers, starts } = columns[run]!;
+      for (let i = 0; i < numbers.length; i++) {
+        const row = places[numbers[i]!]!;
+        if (row < 0) continue;
+        const s = next[row]!++;
+        this.runs[s] = run;
+        this.from[s] = starts[i]!;
+        this.to[s] = this.moments[row]!.add(columns[run]!, i);
+      }
+    }
+    for (const row of this.moments) row.mean = meanOf(row.sumHigh, row.sumLow, row.finiteCount);
+    for (const { numbers, moments } of columns)
+      for (let i = 0; i < numbers.length; i++) {
+        const row = places[numbers[i]!]!;
+        if (row >= 0) this.moments[row]!.addDeviations(moments, i * MOMENT.size);
+      }
+  }
+}
+
+/** The counts and moments of the values of one row. */
+class RowMoments {
+  count = 0;
+  nanCount = 0;
+  positive = 0;
+  negative = 0;
+  finiteCount = 0;
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+  sumHigh = 0;
+  sumLow = 0;
+  /** Of the finite values. It is known once all are added. */
+  mean = 0;
+  m2 = 0;
+
+  /** Adds group `i` of a run. Returns the end of its values without NaN. */
+  add({ values, starts, moments, areFinite }: GroupedRun, i: number): number {
+    const first = starts[i]!;
+    let end = starts[i + 1]!;
+    this.count += end - first;
+    if (!areFinite) {
+      while (end > first && Number.isNaN(values[end - 1])) {
+        this.nanCount++;
+        end--;
+      }
+      for (let at = first; at < end && values[at] === Number.NEGATIVE_INFINITY; at++) this.negative++;
+      for (let at = end - 1; at >= first && values[at] === Number.POSITIVE_INFINITY; at--) this.positive++;
+    }
+    if (end === first) return end;
+    this.min = Math.min(this.min, values[first]!);
+    this.max = Math.max(this.max, values[end - 1]!);
+    const begin = i * MOMENT.size;
+    const its = moments[begin + MOMENT.sumHigh]!;
+    const high = this.sumHigh + its;
+    const added = high - this.sumHigh;
+    this.sumLow += this.sumHigh - (high - added) + (its - added) + moments[begin + MOMENT.sumLow]!;
+    this.sumHigh = high;
+    this.finiteCount += moments[begin + MOMENT.count]!;
+    return end;
+  }
+
+  /** Adds the squared distances from the mean of the row. */
+  addDeviations(moments: Float64Array, begin: number): void {
+    const count = moments[begin + MOMENT.count]!;
+    if (count > 0) this.m2 += moments[begin + MOMENT.m2]! + count * (moments[begin + MOMENT.mean]! - this.mean) ** 2;
+  }
 }
 
 /** A rank with at most as many values beyond it is found among the ends of the slices. */
@@ -87,78 +138,37 @@ let candidates = /* @__PURE__ */ new Float64Array(FEW);
 
 /** The aggregates of a row: of some groups, each in several sorted slices. */
 export class RowAggregates implements WindowAggregates {
-  count = 0;
-  nanCount = 0;
-  min = Number.POSITIVE_INFINITY;
-  max = Number.NEGATIVE_INFINITY;
+  readonly count: number;
+  readonly nanCount: number;
+  readonly validCount: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly mean: number;
+  readonly #moments: RowMoments;
   readonly #slices: Slices;
   readonly #first: number;
   readonly #end: number;
-  #positive = 0;
-  #negative = 0;
-  #sumHigh = 0;
-  #sumLow = 0;
-  #m2 = 0;
 
   constructor(slices: Slices, row: number) {
-    const { columns, ends, runs, groups } = slices;
+    const moments = slices.moments[row]!;
+    const { count, nanCount, min, max, sumHigh, sumLow, mean, positive, negative } = moments;
+    this.count = count;
+    this.nanCount = nanCount;
+    this.validCount = count - nanCount;
+    this.min = min;
+    this.max = max;
+    this.sum = withInfinities(sumHigh + sumLow, positive, negative);
+    this.mean = withInfinities(mean, positive, negative);
+    this.#moments = moments;
     this.#slices = slices;
-    this.#first = ends[row]!;
-    this.#end = ends[row + 1]!;
-    for (let s = this.#first; s < this.#end; s++) this.#addSlice(s);
-    const mean = meanOf(this.#sumHigh, this.#sumLow, this.#finiteCount);
-    for (let s = this.#first; s < this.#end; s++) {
-      const { moments } = columns[runs[s]!]!;
-      const at = groups[s]! * MOMENT.size;
-      const count = moments[at + MOMENT.count]!;
-      if (count > 0) this.#m2 += moments[at + MOMENT.m2]! + count * (moments[at + MOMENT.mean]! - mean) ** 2;
-    }
-  }
-
-  #addSlice(s: number): void {
-    const { columns, runs, groups, from, to } = this.#slices;
-    const { values, moments, areFinite } = columns[runs[s]!]!;
-    const first = from[s]!;
-    this.count += to[s]! - first;
-    if (!areFinite) {
-      while (to[s]! > first && Number.isNaN(values[to[s]! - 1])) {
-        this.nanCount++;
-        to[s]!--;
-      }
-      for (let at = first; at < to[s]! && values[at] === Number.NEGATIVE_INFINITY; at++) this.#negative++;
-      for (let at = to[s]! - 1; at >= first && values[at] === Number.POSITIVE_INFINITY; at--) this.#positive++;
-    }
-    const end = to[s]!;
-    if (end === first) return;
-    this.min = Math.min(this.min, values[first]!);
-    this.max = Math.max(this.max, values[end - 1]!);
-    const begin = groups[s]! * MOMENT.size;
-    const its = moments[begin + MOMENT.sumHigh]!;
-    const high = this.#sumHigh + its;
-    const added = high - this.#sumHigh;
-    this.#sumLow += this.#sumHigh - (high - added) + (its - added) + moments[begin + MOMENT.sumLow]!;
-    this.#sumHigh = high;
-  }
-
-  get validCount(): number {
-    return this.count - this.nanCount;
-  }
-
-  get #finiteCount(): number {
-    return this.validCount - this.#positive - this.#negative;
-  }
-
-  get sum(): number {
-    return withInfinities(this.#sumHigh + this.#sumLow, this.#positive, this.#negative);
-  }
-
-  get mean(): number {
-    return withInfinities(meanOf(this.#sumHigh, this.#sumLow, this.#finiteCount), this.#positive, this.#negative);
+    this.#first = slices.ends[row]!;
+    this.#end = slices.ends[row + 1]!;
   }
 
   variance(ddof: number): number {
-    const freedom = this.#finiteCount - ddof;
-    return this.#finiteCount === this.validCount && freedom > 0 ? this.#m2 / freedom : Number.NaN;
+    const { finiteCount, m2 } = this.#moments;
+    return finiteCount === this.validCount && finiteCount > ddof ? m2 / (finiteCount - ddof) : Number.NaN;
   }
 
   valuesAt(k: number): [number, number] {
