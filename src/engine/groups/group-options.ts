@@ -22,10 +22,10 @@ export interface SeriesGroupOptions<Names extends readonly string[] = readonly s
 export type GroupSettings = ReturnType<typeof groupSettings>;
 
 export function groupSettings(options: SeriesGroupOptions) {
-  const { values: _, onStoreError: __, ...known } = SERIES;
+  const { values: _values, onStoreError: _onStoreError, ...known } = SERIES;
   const schema = { ...known, labels: [labelNames], maxGroups: [wholeNumber, 10_000, 1, MAX_NUMBERS - 1] } as const;
   const { labels, maxGroups } = settingsOf(schema satisfies Schema<SeriesGroupOptions>, options);
-  const { labels: ___, maxGroups: ____, ...ofSeries } = options;
+  const { labels: _labels, maxGroups: _maxGroups, ...ofSeries } = options;
   const { announced, ...rest } = seriesSettings(ofSeries);
   const [{ clock }, own] = announced;
   return {

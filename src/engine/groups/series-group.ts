@@ -51,7 +51,7 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
   readonly #own: OwnGroups;
   readonly #names: GroupNames;
   readonly #loops: Beside<CommitLoop>;
-  /** The copy of the events that was read last, and how many numbers in it are those of the names. */
+  /** The copy of the events that was read last. Numbers up to `count` in it have the names of this generation. */
   #proven: { since: object | undefined; generation: number; count: number } = NOTHING_PROVEN;
 
   constructor(store: Store, name: string, options: SeriesGroupOptions<Names>) {
@@ -212,12 +212,11 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
 
   #asked<T>(operation: string, options: WindowOptions | undefined, ask: () => Promise<T>): Promise<T> {
     const query = () => {
-      const answer = ask;
       checkUnaborted(options?.signal);
       this.#loops.free.checkAskable();
-      return abortable(answer(), options?.signal);
+      return abortable(ask(), options?.signal);
     };
-    return this.#site.run(operation, query, "no");
+    return this.#site.run(operation, query, "no"); // a query changes nothing
   }
 
   readonly #unobserved = (error: unknown, count: number): void => {

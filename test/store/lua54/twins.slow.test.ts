@@ -8,7 +8,7 @@ const SUITES = [
   "breaker/contract/twins",
   "counter/contract/twins",
   "fleet/twins",
-  "groups/twins",
+  "groups/twins.slow",
   "journal/twins/seal-twins.slow",
   "journal/twins/sealed-reads.slow",
   "journal/twins/twins.slow",
