@@ -96,7 +96,7 @@ export const seriesGroup: Subject = {
   name: "series group",
   called: /series/i,
   drives: ["SeriesGroup"],
-  keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:groups$/],
+  keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:groups$/],
   open(store, key, span = "1m"): Driven {
     const group = new SeriesGroup(store, key, { labels: ["route"], retention: span });
     const put = (value: number) => group.record(value, { route: `/${value % 3}` });

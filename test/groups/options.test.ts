@@ -114,3 +114,11 @@ test("a young copy answers without a request", async () => {
   expect(sent.length).toBeGreaterThan(0);
   await group.close();
 });
+
+test("a NaN with a sign is NaN as any other", async () => {
+  const group = new SeriesGroup(memoryStore(), "g", { labels: LABELS, nan: "ignore" });
+  const [signed] = new Float32Array(Uint32Array.of(0xffc0_0000).buffer);
+  for (const value of [3, signed!, -1, 0 / Number("0")]) await group.record(value, GET);
+  expect((await group.stats()).rows).toMatchObject([{ count: 2, min: -1, max: 3, sum: 2 }]);
+  await group.close();
+});

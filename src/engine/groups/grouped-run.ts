@@ -1,4 +1,5 @@
-import { NUMBER_MASK } from "../kernel/blocks/pairs.ts";
+import { OrielError } from "../../base/errors.ts";
+import { NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
 import { meanOf } from "../kernel/double-double.ts";
 import type { Run } from "../stats/runs/run.ts";
 
@@ -22,14 +23,22 @@ export const MOMENT = { count: 0, sumHigh: 1, sumLow: 2, mean: 3, m2: 4, size: 5
 /** The groups of a run, for as long as it lives. */
 const ofRuns = new WeakMap<Run, GroupedRun>();
 
-/** Takes the pairs of a run apart, once. Cost: some 5 ns a pair. */
+/** Takes the pairs of a run apart, once. Throws CORRUPT for values that are no pairs. Cost: some 5 ns a pair. */
 export function groupedRun(run: Run): GroupedRun {
   const known = ofRuns.get(run);
   if (known) return known;
+  if (run.nanCount > 0) throw noPair();
   const { buffer, byteOffset, length } = run.part(0, run.length);
   const grouped = separated(new Int32Array(buffer, byteOffset, 2 * length));
   if (!run.isTransient) ofRuns.set(run, grouped);
   return grouped;
+}
+
+/** The key of -Infinity. Below it are those of NaN with a sign, which no event has: they would not be last. */
+const LEAST_KEY = 0x007f_ffff;
+
+function noPair(): OrielError {
+  return new OrielError("CORRUPT", "it holds an event without a group");
 }
 
 function separated(halves: Int32Array): GroupedRun {
@@ -44,6 +53,7 @@ function separated(halves: Int32Array): GroupedRun {
     const high = halves[2 * i + 1]!;
     bits[i] = key ^ (~(key >> 31) | (1 << 31));
     if (high === last) continue;
+    if ((high & ~NUMBER_MASK) !== PAIR || key >>> 0 < LEAST_KEY) throw noPair();
     last = high;
     numbers.push(high & NUMBER_MASK);
     starts.push(i);

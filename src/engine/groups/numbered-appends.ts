@@ -1,9 +1,10 @@
-import { OrielError } from "../../base/errors.ts";
+import { corruptError, OrielError } from "../../base/errors.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
-import type { JournalAnswer } from "../journal/format/answer.ts";
+import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
 import { VALUE_PAIR } from "../journal/format/constants.ts";
 import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
 import type { Append } from "../journal/steps/append.ts";
+import { groupsKey } from "./dictionary.ts";
 import type { GroupNames } from "./group-names.ts";
 import type { OwnGroups } from "./labels.ts";
 import { renumberAt } from "./pairs.ts";
@@ -44,6 +45,9 @@ export class NumberedAppends {
       const frames = input.frames.map((frame) => this.#numbered(frame));
       const numbered = { ...input, frames, guard: this.#names.known };
       const answer = await this.#store.run(appendInGroups, this.#key, numbered, options);
+      // Its number was one above that of a chunk that existed.
+      if (answer.status === STATUS.old && answer.header!.number + 1 < numbered.guard.firstChunk)
+        throw corruptError(groupsKey(this.#key), "its first chunk is later than all chunks");
       if (answer.status !== REGROUPED) return answer;
       if (attempt === MAX_ATTEMPTS)
         throw new OrielError("LOST", "the names of its groups kept changing", { transient: true, applied: "unknown" });

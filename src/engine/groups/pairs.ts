@@ -10,6 +10,8 @@ import { NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
  * therefore has the sorted values of each group in one piece.
  */
 const HALF_BYTES = 4;
+/** A computed NaN may have a sign, and would then come before all numbers. */
+const NAN_BITS = 0x7fc0_0000;
 /** Numbers are below it. */
 export const MAX_NUMBERS = NUMBER_MASK + 1;
 
@@ -21,7 +23,7 @@ const bits32 = /* @__PURE__ */ new Int32Array(value32.buffer);
 /** The pair of a group and a value, which is rounded to f32. */
 export function pairOf(number: number, value: number): number {
   value32[0] = value;
-  const bits = bits32[0]!;
+  const bits = Number.isNaN(value) ? NAN_BITS : bits32[0]!;
   words[0] = bits ^ ((bits >> 31) | 0x8000_0000);
   words[1] = PAIR | number;
   return pair[0]!;

@@ -4,6 +4,7 @@ import { untilEnded } from "../../base/async/within.ts";
 import { checkUnaborted, type OrielError } from "../../base/errors.ts";
 import { type Site, siteOf } from "../../base/site.ts";
 import { warn } from "../../base/warn.ts";
+import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
 import { register } from "../../store/registry/register.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
@@ -186,7 +187,11 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
       if (attempt > 1 || age.since !== proven.since || generation !== proven.generation) age.forget();
       const window = (view: WindowView, fromMs: number, toMs: number) => {
         const events = new GroupedWindow();
-        view.collect(events, fromMs, toMs, query.closed);
+        try {
+          view.collect(events, fromMs, toMs, query.closed);
+        } catch (error) {
+          throw asCorrupt(this.#store.keyOf(this.name), error);
+        }
         // Never undefined: the view is this one.
         const first = loop.online.view.copy.head?.header.number ?? Number.POSITIVE_INFINITY;
         return { events, fromMs, toMs, first, degradedBy: view.degradedBy(fromMs), since: age.since };
