@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GroupNames } from "../../src/engine/groups/group-names.ts";
 import { OwnGroups } from "../../src/engine/groups/labels.ts";
 import { NumberedAppends } from "../../src/engine/groups/numbered-appends.ts";
-import { pairOf } from "../../src/engine/groups/pairs.ts";
 import { encodeFrame } from "../../src/engine/journal/format/frames.ts";
+import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
 import { memoryStore, SeriesGroup } from "../../src/entries/index.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 

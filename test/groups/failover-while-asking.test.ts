@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { SeriesGroup } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
+import { restoreKeys, savedKeys } from "./redis-copies.ts";
 
 let opened: OpenStore;
 let redis: Redis;
@@ -18,14 +19,8 @@ type Kept = "the base" | "nothing";
 
 /** Takes back what happens after the call. */
 async function copied(kept: Kept): Promise<() => Promise<void>> {
-  const keys = kept === "nothing" ? [] : (await redis.keys("*")).filter((key) => !key.includes("registry"));
-  const found = await Promise.all(
-    keys.map(async (key) => [key, (await redis.getBuffer(key))!, await redis.pexpiretime(key)] as const),
-  );
-  return async () => {
-    await opened.clear();
-    for (const [key, bytes, expireAtMs] of found) await redis.set(key, bytes, "PXAT", expireAtMs);
-  };
+  const keys = kept === "nothing" ? [] : await savedKeys(redis);
+  return () => restoreKeys(redis, keys);
 }
 
 const groupOn = (store: Store) => new SeriesGroup(store, "g", { labels: ["label"] });

@@ -12,6 +12,7 @@ import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onRedis, START_MS } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";
 import { groupsIn } from "./dictionaries.ts";
+import { restoreKeys, type Saved, savedKeys } from "./redis-copies.ts";
 
 let opened: OpenStore;
 let redis: Redis;
@@ -41,15 +42,6 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("close" as const), process }),
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 1000, -500) }) },
 );
-
-type Saved = [key: string, bytes: Buffer, expireAtMs: number][];
-
-async function saved(): Promise<Saved> {
-  const keys = await redis.keys("*");
-  return Promise.all(
-    keys.map(async (key) => [key, (await redis.getBuffer(key))!, await redis.pexpiretime(key)] as const),
-  ) as Promise<Saved>;
-}
 
 /** A process that gives its groups numbers and appends events. */
 class Writer {
@@ -105,7 +97,7 @@ async function firstChunk(): Promise<number> {
 
 /** The events of all chunks whose numbers the dictionary explains. */
 async function explained(firstChunk: number): Promise<number[]> {
-  const chunks = (await saved()).filter(([key]) => key !== groupsKey(KEY)).map(([, bytes]) => bytes);
+  const chunks = (await savedKeys(redis)).filter(([key]) => key !== groupsKey(KEY)).map(([, bytes]) => bytes);
   return chunks.flatMap((bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const values: number[] = [];
@@ -146,13 +138,12 @@ test("after failovers, losses and late copies, each event has the label that its
             await writers[one.process]!.names.refresh();
             break;
           case "save":
-            saves.unshift(await saved());
+            saves.unshift(await savedKeys(redis));
             break;
           case "failover": {
             const found = saves[Math.min(one.back, saves.length - 1)]!;
             saves.splice(0, saves.indexOf(found));
-            await opened.clear();
-            for (const [key, bytes, expireAtMs] of found) await redis.set(key, bytes, "PXAT", expireAtMs);
+            await restoreKeys(redis, found);
             break;
           }
           case "copy":

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SeriesGroup } from "../../src/entries/index.ts";
 import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";
+import { restoreKeys, type Saved, savedKeys } from "./redis-copies.ts";
 
 let opened: OpenStore;
 let redis: Redis;
@@ -12,27 +13,6 @@ beforeAll(async () => {
   redis = opened.client as Redis;
 });
 afterAll(() => opened.close());
-
-type Saved = [key: string, bytes: Buffer, expireAtMs: number][];
-
-const SAVE = `local saved = {}
-for _, key in ipairs(redis.call("KEYS", "*")) do
-  if not string.find(key, "registry", 1, true) then
-    saved[#saved + 1] = { key, redis.call("GET", key), redis.call("PEXPIRETIME", key) }
-  end
-end
-return saved`;
-
-/** One instant: a chunk may be closed meanwhile. */
-async function saved(): Promise<Saved> {
-  const found = (await redis.callBuffer("EVAL", SAVE, "0")) as [Buffer, Buffer, number][];
-  return found.map(([key, bytes, expireAtMs]) => [key.toString(), bytes, expireAtMs]);
-}
-
-async function restore(keys: Saved): Promise<void> {
-  await opened.clear();
-  for (const [key, bytes, expireAtMs] of keys) await redis.set(key, bytes, "PXAT", expireAtMs);
-}
 
 const LABELS = ["a", "b", "c", "d", "e", "f", "g"];
 const process = fc.nat(2);
@@ -73,10 +53,10 @@ test("after failovers and losses, a row has the events of its label, or the answ
           await groups[each.process]!.record(1, { label });
           counts[label] = (counts[label] ?? 0) + 1;
         } else if (each.kind === "ask") await ask(groups[each.process]! as never);
-        else if (each.kind === "save") copies.push({ keys: await saved(), counts: { ...counts }, hasLost });
+        else if (each.kind === "save") copies.push({ keys: await savedKeys(redis), counts: { ...counts }, hasLost });
         else if (each.kind === "failover" && copies.length > 0) {
           const copy = copies.at(-1 - (each.back % copies.length))!;
-          await restore(copy.keys);
+          await restoreKeys(redis, copy.keys);
           counts = { ...copy.counts };
           hasLost = copy.hasLost;
           copies.splice(copies.indexOf(copy) + 1);

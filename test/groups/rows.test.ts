@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { GroupedWindow } from "../../src/engine/groups/grouped-window.ts";
-import { pairOf } from "../../src/engine/groups/pairs.ts";
+import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
 import { ColumnRun } from "../../src/engine/stats/runs/run.ts";
 import { statsOf } from "../../src/engine/stats/window-stats.ts";
 import { forceKernel } from "../../src/entries/kernel.ts";

@@ -6,6 +6,7 @@ import type { Store } from "../../store/contract.ts";
 import { chunkMsOf } from "../journal/format/chunk.ts";
 import { constants } from "../journal/format/constants.ts";
 import { groupsKey, type KnownGroups, NONCE_BYTES } from "./dictionary.ts";
+import { GroupTree } from "./labels.ts";
 import { type Interned, intern } from "./steps/intern.ts";
 
 export interface GroupNamesSettings {
@@ -18,9 +19,6 @@ export interface GroupNamesSettings {
   /** Called once, when a group has no number because there are `maxGroups`. */
   onFull: () => void;
 }
-
-/** The numbers of the groups that begin with the same label values, by the next value. */
-type Branch = Map<string, Branch | number>;
 
 /** The purpose of the next request. */
 interface Next {
@@ -46,7 +44,7 @@ export class GroupNames {
   readonly #store: Store;
   readonly #key: string;
   readonly #settings: GroupNamesSettings;
-  #numbers: Branch = new Map();
+  #tree = new GroupTree();
   readonly #values: (readonly string[])[] = [];
   #known = NOTHING;
   #generation = 0;
@@ -64,9 +62,8 @@ export class GroupNames {
 
   /** The number of a group; 0 if there are too many groups. Undefined if this process has to `add` it first. */
   numberOf(values: readonly string[]): number | undefined {
-    let found: Branch | number | undefined = this.#numbers;
-    for (let i = 0; i < values.length && found !== undefined; i++) found = (found as Branch).get(values[i]!);
-    if (found !== undefined || this.count < this.#settings.maxGroups) return found as number | undefined;
+    const found = this.#tree.numberOf(values);
+    if (found !== undefined || this.count < this.#settings.maxGroups) return found;
     if (!this.#isFullReported) {
       this.#isFullReported = true;
       this.#settings.onFull();
@@ -176,7 +173,7 @@ export class GroupNames {
   /** Continues the copy, or begins it again if the known part is gone. */
   #take({ length, from, bytes }: Interned): void {
     if (from !== this.#known.length) {
-      this.#numbers = new Map();
+      this.#tree = new GroupTree();
       this.#values.length = 0;
       this.#known = NOTHING;
       this.#generation++;
@@ -213,23 +210,13 @@ export class GroupNames {
     }
     const firstAt = at;
     for (let values = readTexts(this.#settings.labels.length); values; ) {
-      this.#learn(values);
+      this.#values.push(values);
+      this.#tree.set(values, this.count);
       learn(this.#known.firstChunk);
       values = readTexts(this.#settings.labels.length);
     }
     const isWhole = from + bytes.length === length;
     if (this.#known.length < length && (isWhole || this.#known.length === from + firstAt)) throw damaged();
-  }
-
-  #learn(values: readonly string[]): void {
-    this.#values.push(values);
-    let branch = this.#numbers;
-    for (const value of values.slice(0, -1)) {
-      const next = (branch.get(value) as Branch | undefined) ?? new Map();
-      branch.set(value, next);
-      branch = next;
-    }
-    branch.set(values.at(-1)!, this.count);
   }
 }
 

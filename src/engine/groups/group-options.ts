@@ -1,11 +1,11 @@
 import { wholeNumber } from "../../base/errors.ts";
 import { type Schema, settingsOf } from "../../base/options.ts";
 import { VALUE_PAIR } from "../journal/format/constants.ts";
+import { NUMBER_MASK, pairOf } from "../kernel/blocks/pairs.ts";
 import { checkValue } from "../kernel/nan.ts";
 import { SERIES, type SeriesOptions, seriesSettings } from "../series/series-options.ts";
 import { rounded } from "../series/session/commit-loop.ts";
 import { labelNames } from "./labels.ts";
-import { MAX_NUMBERS, pairOf } from "./pairs.ts";
 
 /**
  * Options of `SeriesGroup`: those of `Series` without `values`, which are float32, and without `onStoreError`, because only the store
@@ -23,7 +23,7 @@ export type GroupSettings = ReturnType<typeof groupSettings>;
 
 export function groupSettings(options: SeriesGroupOptions) {
   const { values: _values, onStoreError: _onStoreError, ...known } = SERIES;
-  const schema = { ...known, labels: [labelNames], maxGroups: [wholeNumber, 10_000, 1, MAX_NUMBERS - 1] } as const;
+  const schema = { ...known, labels: [labelNames], maxGroups: [wholeNumber, 10_000, 1, NUMBER_MASK] } as const;
   const { labels, maxGroups } = settingsOf(schema satisfies Schema<SeriesGroupOptions>, options);
   const { labels: _labels, maxGroups: _maxGroups, ...ofSeries } = options;
   const { announced, ...rest } = seriesSettings(ofSeries);

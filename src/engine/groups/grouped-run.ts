@@ -1,5 +1,5 @@
 import { OrielError } from "../../base/errors.ts";
-import { NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
+import { bitsOfKey, NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
 import { meanOf } from "../kernel/double-double.ts";
 import type { Run } from "../stats/runs/run.ts";
 
@@ -51,7 +51,7 @@ function separated(halves: Int32Array): GroupedRun {
   for (let i = 0; i < count; i++) {
     const key = halves[2 * i]!;
     const high = halves[2 * i + 1]!;
-    bits[i] = key ^ (~(key >> 31) | (1 << 31));
+    bits[i] = bitsOfKey(key);
     if (high === last) continue;
     if ((high & ~NUMBER_MASK) !== PAIR || key >>> 0 < LEAST_KEY) throw noPair();
     last = high;

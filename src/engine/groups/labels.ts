@@ -1,5 +1,4 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
-import { MAX_NUMBERS } from "./pairs.ts";
 
 /** The values of all labels of one group. */
 export type Labels<Name extends string = string> = Readonly<Record<Name, string>>;
@@ -30,6 +29,34 @@ export function labelValue(argument: string, value: unknown): string {
 
 type Branch = Map<string, Branch | number>;
 
+/** The numbers of groups, by the values of their labels. */
+export class GroupTree {
+  readonly #root: Branch = new Map();
+
+  numberOf(values: readonly string[]): number | undefined {
+    let found: Branch | number | undefined = this.#root;
+    for (let i = 0; i < values.length && found !== undefined; i++) found = (found as Branch).get(values[i]!);
+    return found as number | undefined;
+  }
+
+  /** The number of a group by its labels, if each is a text. It makes no list of them, because each event passes here. */
+  numberOfLabels(labels: Labels | undefined, names: readonly string[]): number | undefined {
+    let found: Branch | number | undefined = this.#root;
+    for (const name of names) found = (found as Branch | undefined)?.get(labels?.[name] as string);
+    return found as number | undefined;
+  }
+
+  set(values: readonly string[], number: number): void {
+    let branch = this.#root;
+    for (const value of values.slice(0, -1)) {
+      const next = (branch.get(value) as Branch | undefined) ?? new Map();
+      branch.set(value, next);
+      branch = next;
+    }
+    branch.set(values.at(-1)!, number);
+  }
+}
+
 /**
  * The groups that this process has seen, each with a number of its own. These numbers never change, so events that wait for the store
  * keep them. Number 0 is the group `_other`, which all groups beyond the bound share.
@@ -40,23 +67,22 @@ export class OwnGroups {
   readonly #names: readonly string[];
   readonly #maxGroups: number;
   readonly #onFull: () => void;
-  readonly #root: Branch = new Map();
+  readonly #tree = new GroupTree();
 
   /** `onFull` is called for each group that is not kept. */
   constructor(names: readonly string[], maxGroups: number, onFull: () => void) {
     this.#names = names;
-    this.#maxGroups = Math.min(maxGroups, MAX_NUMBERS - 1);
+    this.#maxGroups = maxGroups;
     this.#onFull = onFull;
     this.#keep(names.map(() => OTHER));
   }
 
   /** The number of a group. Throws ARGUMENT for labels that are not exactly the declared ones. */
   numberOf(labels: Labels): number {
-    let found: Branch | number | undefined = this.#root;
-    for (const name of this.#names) found = (found as Branch | undefined)?.get(labels?.[name] as string);
+    const found = this.#tree.numberOfLabels(labels, this.#names);
     let count = 0;
     for (const _ in labels) count++;
-    return typeof found === "number" && count === this.#names.length ? found : this.#add(labels);
+    return found !== undefined && count === this.#names.length ? found : this.#add(labels);
   }
 
   #add(labels: Labels): number {
@@ -64,24 +90,15 @@ export class OwnGroups {
     checkKnown(labels, names, "labels");
     const values = names.map((name) => labelValue(`labels.${name}`, labels[name]));
     // Labels that a loop over their names does not find may be known.
-    const known = values.reduce<Branch | number | undefined>(
-      (at, value) => (at as Branch | undefined)?.get(value),
-      this.#root,
-    );
-    if (known !== undefined) return known as number;
+    const known = this.#tree.numberOf(values);
+    if (known !== undefined) return known;
     if (this.values.length <= this.#maxGroups) return this.#keep(values);
     this.#onFull();
     return 0;
   }
 
   #keep(values: readonly string[]): number {
-    let branch = this.#root;
-    for (const value of values.slice(0, -1)) {
-      const next = (branch.get(value) ?? new Map()) as Branch;
-      branch.set(value, next);
-      branch = next;
-    }
-    branch.set(values.at(-1)!, this.values.length);
+    this.#tree.set(values, this.values.length);
     return this.values.push(values) - 1;
   }
 }

@@ -4,10 +4,10 @@ import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
 import { VALUE_PAIR } from "../journal/format/constants.ts";
 import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
 import type { Append } from "../journal/steps/append.ts";
+import { renumberAt } from "../kernel/blocks/pairs.ts";
 import { groupsKey } from "./dictionary.ts";
 import type { GroupNames } from "./group-names.ts";
 import type { OwnGroups } from "./labels.ts";
-import { renumberAt } from "./pairs.ts";
 import { appendInGroups, REGROUPED } from "./steps/append-in-groups.ts";
 
 /** An append is sent again this often while other processes begin the dictionary anew. Then it fails. */

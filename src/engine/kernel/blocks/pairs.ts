@@ -8,13 +8,50 @@ import { decodeTimes } from "./times.ts";
 import { readTotals } from "./totals.ts";
 
 /*
- * A pair is an f64 in [2, 4): its upper half is PAIR with a group number, its lower half the key of an f32 value. Pairs are read and written
- * by halves, because a float may not keep the payload of NaN.
+ * A pair: the number of a group and an f32 value, in the bits of one f64. Its journal is one of f64 values, of value type VALUE_PAIR.
+ *
+ *   upper half  0x40000000 | number (20 bits)     so each pair is a number from 2 to 4, and never NaN
+ *   lower half  the key of the value: its bits, all inverted if it is negative, else only the sign bit
+ *
+ * Law: pairs are in order of their group, and within it in order of their value: -0 before +0, NaN last. A sorted run of pairs
+ * therefore has the sorted values of each group in one piece. Pairs are read and written by halves, because a float may not keep the
+ * payload of NaN.
  */
 export const PAIR = 0x4000_0000;
 export const NUMBER_MASK = 0xf_ffff;
+const HALF_BYTES = 4;
 /** As i32, in which engines calculate fastest. */
 const SIGN = 1 << 31;
+/** A computed NaN may have a sign, and would then come before all numbers. */
+const NAN_BITS = 0x7fc0_0000;
+
+const lone = /* @__PURE__ */ new Float64Array(1);
+const loneHalves = /* @__PURE__ */ new Int32Array(lone.buffer);
+const loneValue = /* @__PURE__ */ new Float32Array(1);
+const loneBits = /* @__PURE__ */ new Int32Array(loneValue.buffer);
+
+/** The pair of a group and a value, which is rounded to f32. */
+export function pairOf(number: number, value: number): number {
+  loneValue[0] = value;
+  loneHalves[0] = keyOfBits(Number.isNaN(value) ? NAN_BITS : loneBits[0]!);
+  loneHalves[1] = PAIR | number;
+  return lone[0]!;
+}
+
+/** Replaces the number of the pair that begins at `at`. */
+export function renumberAt(view: DataView, at: number, numbers: Uint32Array): void {
+  const upper = at + HALF_BYTES;
+  view.setUint32(upper, PAIR | numbers[view.getUint32(upper, true) & NUMBER_MASK]!, true);
+}
+
+function keyOfBits(bits: number): number {
+  return bits ^ ((bits >> 31) | SIGN);
+}
+
+/** The bits of the value that has this key. */
+export function bitsOfKey(key: number): number {
+  return key ^ (~(key >> 31) | SIGN);
+}
 
 const values = /* @__PURE__ */ new Float32Array(MAX_IN_BLOCK);
 const valueBits = /* @__PURE__ */ new Int32Array(values.buffer);
@@ -27,10 +64,7 @@ function halvesOf({ buffer, byteOffset, length }: Column): Int32Array {
 function valuesOf(pairs: Column): Float32Array {
   const halves = halvesOf(pairs);
   const bits = new Int32Array(pairs.length);
-  for (let i = 0; i < bits.length; i++) {
-    const key = halves[2 * i]!;
-    bits[i] = key ^ (~(key >> 31) | SIGN);
-  }
+  for (let i = 0; i < bits.length; i++) bits[i] = bitsOfKey(halves[2 * i]!);
   return new Float32Array(bits.buffer);
 }
 
@@ -58,8 +92,7 @@ function decode(codec: BlockDecoder, head: BlockHead, parts: BlockParts, times: 
   decodeTimes(codec, { ...head, timesBytes: timesBytes - timesAt }, earliestMs, parts.times.subarray(timesAt), times);
   const halves = halvesOf(pairs);
   for (let i = 0; i < count; i++) {
-    const bits = valueBits[i]!;
-    halves[2 * i] = bits ^ ((bits >> 31) | SIGN);
+    halves[2 * i] = keyOfBits(valueBits[i]!);
     halves[2 * i + 1] = PAIR | numbers[i]!;
   }
 }
