@@ -1,9 +1,11 @@
 // Bundles the page of the dashboard (src/operate/dashboard/page) into texts, src/generated/dashboard.ts: the package carries the page
-// inside its own modules, so any bundler takes it along, and no file has to be found at run time.
+// inside its own modules, so any bundler takes it along, and no file has to be found at run time. The texts are compressed, as browsers
+// take them, and in base64.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -30,7 +32,8 @@ const banner = { js: `/*! With uPlot:\n${licence.replaceAll("*/", "* /")}\n*/` }
 const [script, style] = await Promise.all([bundled("main.ts", { banner }), bundled("style/page.css")]);
 const html = readFileSync(join(page, "index.html"), "utf8");
 const hash = createHash("sha256").update(html).update(script).update(style).digest("hex").slice(0, 16);
-const texts = { html, script, style, hash };
+const zipped = (text) => gzipSync(text, { level: 9 }).toString("base64");
+const texts = { html: zipped(html), script: zipped(script), style: zipped(style), hash };
 const lines = Object.entries(texts).map(([name, text]) => `export const ${name}: string = ${JSON.stringify(text)};\n`);
 mkdirSync(join(root, "src", "generated"), { recursive: true });
 writeFileSync(join(root, "src", "generated", "dashboard.ts"), lines.join(""));

@@ -118,12 +118,14 @@ function download(body: string, type: string, name: string): Response {
   });
 }
 
+/** `body` is compressed by gzip, in base64. */
 function fileOf(request: Request, body: string, type: string): Response {
   const headers = { "Content-Type": type, "Cache-Control": "no-cache", ETag: `"${hash}"`, Vary: "Accept-Encoding" };
   if (request.headers.get("if-none-match") === headers.ETag) return new Response(null, { status: 304, headers });
-  if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) return new Response(body, { headers });
-  const zipped = new Response(body).body!.pipeThrough(new CompressionStream("gzip"));
-  return new Response(zipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+  const zipped = Uint8Array.from(atob(body), (byte) => byte.charCodeAt(0));
+  if (/\bgzip\b/.test(request.headers.get("accept-encoding") ?? ""))
+    return new Response(zipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+  return new Response(new Response(zipped).body!.pipeThrough(new DecompressionStream("gzip")), { headers });
 }
 
 function spanOf(query: URLSearchParams): number {
