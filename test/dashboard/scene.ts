@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Lock, Series } from "../../src/entries/index.ts";
+import { Lock, Series, SeriesGroup } from "../../src/entries/index.ts";
 import { type Dashboard, dashboard } from "../../src/operate/dashboard/dashboard.ts";
 import type { DashboardOptions } from "../../src/operate/dashboard/options.ts";
 import type { Overview, StructureEntry } from "../../src/operate/dashboard/protocol.ts";
@@ -51,6 +51,22 @@ export async function filledSeries(store: WatchedStore, name: string, count = 20
   await series.recordMany(values, { at });
   atEnd(() => series.close());
   return series;
+}
+
+/** Events of the last `spanMs` in 24 groups of the labels route and method. The first routes have most of them. */
+export async function filledGroup(store: WatchedStore, name: string, count = 2000, spanMs = 240_000) {
+  const group = new SeriesGroup(store, name, { labels: ["route", "method"], retention: "1h" });
+  const { to } = await group.stats({ percentiles: [] });
+  const values = Array.from({ length: count }, (_, i) => 5 + ((i * 7919) % 1000) ** 1.5 / 100);
+  await Promise.all(
+    values.map((value, i) => {
+      const route = `/r${Math.min(11, Math.floor(12 * ((i * 0.6180339887) % 1) ** 2))}`;
+      const at = to - Math.floor((spanMs * (count - i)) / count);
+      return group.record(value, { route, method: i % 3 === 0 ? "POST" : "GET" }, { at });
+    }),
+  );
+  atEnd(() => group.close());
+  return group;
 }
 
 export interface Site {

@@ -6,7 +6,8 @@ import type { Streams } from "../output.ts";
 const HELP = `
 Settings come from the registry (oriel ls). A name that it does not list is read as a series, with a notice on stderr.
 Of counters, Redis has the counts that are not drained yet; all of them are read. A limiter shows its policies: oriel
-limit peek shows the permits of an id. Kinds without live numbers show their settings.
+limit peek shows the permits of an id. A series with labels shows all its groups together, and the 10 with the most
+events; --json has all of them. Kinds without live numbers show their settings.
 
 Exit status: 0 printed, 2 wrong usage, or Redis fails.
 

@@ -1,5 +1,7 @@
 import type { Colors } from "picocolors/types";
+import type { GroupRow, GroupRows } from "../../entries/index.ts";
 import { outcomeHistory } from "../../operate/dashboard/history/outcomes.ts";
+import { NO_EVENTS } from "../../operate/dashboard/series/groups.ts";
 import { age, asTyped, exact, instant } from "../../operate/format.ts";
 import { readCircuit } from "../../operate/kinds/breaker.ts";
 import { countersOf } from "../../operate/kinds/counters.ts";
@@ -9,6 +11,7 @@ import { quotaText } from "../../operate/kinds/policy-text.ts";
 import { queueState } from "../../operate/kinds/queue.ts";
 import type { Identified, Scope } from "../../operate/kinds/scope.ts";
 import { retentionMsOf, seriesOf } from "../../operate/kinds/series.ts";
+import { groupOf } from "../../operate/kinds/series-group.ts";
 import { settingsText } from "../../operate/kinds/settings-text.ts";
 import type { StructureKind } from "../../store/registry/live.ts";
 import { safeText } from "../text/safe-text.ts";
@@ -30,7 +33,7 @@ interface ReadOptions {
 
 type Read = (scope: Scope, structure: Identified, options: ReadOptions) => Promise<Reading>;
 
-/** Rows of the latest bucket that counters show. */
+/** Rows of the latest bucket that counters show, and rows of groups. */
 const SHOWN_ROWS = 10;
 
 /** How `oriel stats` and `oriel watch` word the answers of a kind, which is opened and read by its descriptor. */
@@ -38,17 +41,43 @@ const READS: Partial<Record<StructureKind, Read>> = {
   async Series(scope, structure, { spanMs: longestMs, percentiles }) {
     const spanMs = Math.min(longestMs, retentionMsOf(structure));
     const stats = await seriesOf(scope, structure).stats({ span: spanMs, percentiles });
-    const { count, sum, mean, min, max, std, degraded, degradedBy = "" } = stats;
-    const rate = (count * 1000) / spanMs;
+    const rate = (stats.count * 1000) / spanMs;
+    return { facts: windowFacts(stats, spanMs, percentiles), json: { ...stats, rate, spanMs } };
+  },
+  async SeriesGroup(scope, structure, { spanMs: longestMs, percentiles }) {
+    const group = groupOf(scope, structure);
+    const spanMs = Math.min(longestMs, retentionMsOf(structure));
+    const asked = { span: spanMs, percentiles };
+    const [all, { rows }] = await Promise.all([group.stats({ ...asked, by: [] }), group.stats(asked)]);
+    const { from, to, degraded, degradedBy, others } = all;
+    const { labels: _none, ...whole } = all.rows[0] ?? NO_EVENTS;
+    const shown = rows.slice(0, SHOWN_ROWS);
+    const numbers = (head: string, rank: number, of: (row: GroupRow) => number): Column => ({
+      ...{ head, rank, isRight: true },
+      cells: shown.map((row) => exact(of(row))),
+    });
+    const window = { from, to, degraded, ...(degradedBy && { degradedBy }) };
     return {
       facts: [
-        ["count", `${exact(count)} in ${asTyped(spanMs)}`],
-        ["rate", `${exact(rate)}/s`],
-        ...Object.entries({ sum, mean, min, max, std }).map(([name, value]) => [name, exact(value)] as const),
-        ...percentiles.map((p) => [`p${p}`, exact(stats.percentiles[p] ?? Number.NaN)] as const),
-        ...(degraded ? ([["incomplete", degradedBy]] as const) : []),
+        ["groups", exact(rows.length)],
+        ...windowFacts({ ...whole, ...window }, spanMs, percentiles),
+        ...(others > 0 ? ([["as _other", exact(others)]] as const) : []),
       ],
-      json: { ...stats, rate, spanMs },
+      ...(shown.length > 0 && {
+        table: [
+          ...group.labels.map((head) => ({
+            head,
+            cells: shown.map(({ labels }) => labels[head]!),
+            rank: 0,
+            minWidth: 8,
+          })),
+          numbers("count", 0, ({ count }) => count),
+          numbers("mean", 2, ({ mean }) => mean),
+          ...percentiles.map((p) => numbers(`p${p}`, 1, (row) => row.percentiles[p] ?? Number.NaN)),
+          numbers("max", 3, ({ max }) => max),
+        ],
+      }),
+      json: { ...whole, rate: (whole.count * 1000) / spanMs, spanMs, ...window, others, rows },
     };
   },
   async Limiter(scope, structure, { spanMs }) {
@@ -151,6 +180,21 @@ const READS: Partial<Record<StructureKind, Read>> = {
     };
   },
 };
+
+/** The numbers of a window, for people. */
+function windowFacts(stats: WindowOf, spanMs: number, percentiles: readonly number[]): Reading["facts"] {
+  const { count, sum, mean, min, max, std, degraded, degradedBy = "" } = stats;
+  return [
+    ["count", `${exact(count)} in ${asTyped(spanMs)}`],
+    ["rate", `${exact((count * 1000) / spanMs)}/s`],
+    ...Object.entries({ sum, mean, min, max, std }).map(([name, value]) => [name, exact(value)] as const),
+    ...percentiles.map((p) => [`p${p}`, exact(stats.percentiles[p] ?? Number.NaN)] as const),
+    ...(degraded ? ([["incomplete", degradedBy]] as const) : []),
+  ];
+}
+
+type WindowOf = Pick<GroupRow, "count" | "sum" | "mean" | "min" | "max" | "std" | "percentiles"> &
+  Pick<GroupRows, "degraded" | "degradedBy">;
 
 /** A kind without live numbers shows its settings. */
 export async function readingOf(

@@ -53,7 +53,7 @@ export async function withReader(
   const scope = new Scope(store, dashboardSettings({}));
   try {
     const found = await find(store, name, kind, "Series");
-    if (found.kind === "Breaker" || found.kind === "Counters") listed(found);
+    if (["Breaker", "Counters", "SeriesGroup"].includes(found.kind)) listed(found);
     if (!found.isListed) streams.stderr.write(notice(found, typed.json));
     // The read of an unlisted series does not refuse a long span.
     const unlisted =

@@ -1,6 +1,37 @@
 // Messages of the parts of each kind (`api/part`), as JSON. Times are ms since 1970 by the server's clock.
 
-import type { ProcessEntry } from "./protocol.ts";
+import type { ProcessEntry, WindowNumbers } from "./protocol.ts";
+
+/** The rows of groups of a window. */
+export interface GroupsPart {
+  fromMs: number;
+  toMs: number;
+  /** The declared labels. */
+  labels: readonly string[];
+  /** The labels of a row. */
+  by: readonly string[];
+  /** All groups together. */
+  whole: WindowNumbers;
+  /** Rows in all. */
+  count: number;
+  /** Events that count as `_other`. */
+  others: number;
+  /** The first ones in the order that the page asked for, at most 100. */
+  rows: readonly GroupLine[];
+}
+
+export interface GroupLine {
+  /** Of the labels of the row, in their order. */
+  values: readonly string[];
+  count: number;
+  /** Events per second. */
+  rate: number | null;
+  mean: number | null;
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  max: number | null;
+}
 
 export interface QueueState {
   waiting: number;

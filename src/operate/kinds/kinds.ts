@@ -9,6 +9,7 @@ import { lockKind, readWriteLockKind } from "./locks.ts";
 import { queueKind } from "./queue.ts";
 import { semaphoreKind } from "./semaphores.ts";
 import { seriesKind } from "./series.ts";
+import { seriesGroupKind } from "./series-group.ts";
 
 /** A structure that is listed, and shows its settings only. */
 const SETTINGS_ONLY: Kind = { columns: [], parts: {}, actions: {} };
@@ -16,7 +17,7 @@ const SETTINGS_ONLY: Kind = { columns: [], parts: {}, actions: {} };
 /** Every kind that a structure can announce. */
 export const KINDS: Readonly<Record<StructureKind, Kind>> = {
   Series: seriesKind,
-  SeriesGroup: SETTINGS_ONLY,
+  SeriesGroup: seriesGroupKind,
   LockedWindow: SETTINGS_ONLY,
   Limiter: limiterKind,
   Lock: lockKind,

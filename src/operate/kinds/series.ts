@@ -2,14 +2,25 @@ import { OrielError } from "../../base/errors.ts";
 import { Series } from "../../engine/series/series.ts";
 import { csvOf } from "../dashboard/csv.ts";
 import type { Distribution, RowNumbers } from "../dashboard/protocol.ts";
-import { type AskedWindow, binsOf, finite, rateOf, viewOf, windowNumbers, windowOf } from "../dashboard/series/view.ts";
+import {
+  type AskedWindow,
+  binsOf,
+  finite,
+  rateOf,
+  viewCsv,
+  viewOf,
+  windowNumbers,
+  windowOf,
+} from "../dashboard/series/view.ts";
 import type { Kind } from "./kind.ts";
 import type { Described, Identified, Open, Scope } from "./scope.ts";
 
-/** The copies of all series that the dashboard reads. 14 bytes an event, so 9.5 million events. */
-const MAX_BYTES = 128 << 20;
+/** The copies of all series that the dashboard reads. */
+export const MAX_BYTES = 128 << 20;
+/** Of a copy. */
+const EVENT_BYTES = 14;
 /** All who watch one list share the answers. */
-const MAX_AGE = "1s";
+export const MAX_AGE = "1s";
 
 const openSeries: Open<Series> = (store, structure) => {
   const { values, clock } = structure.settings;
@@ -50,24 +61,14 @@ export const seriesKind: Kind = {
   parts: {
     async view(scope, structure, query) {
       const series = seriesOf(scope, structure);
-      const body = await bounded(async () => viewOf(series, await windowOf(series, retentionMsOf(structure), query)));
-      return {
-        body,
-        csv: () => {
-          const { endsMs, count, rate, p50, p90, p99, max } = body;
-          const rows = endsMs.map((endMs, i) => [
-            new Date(endMs).toISOString(),
-            ...[count, rate, p50, p90, p99, max].map((column) => column[i] ?? null),
-          ]);
-          return csvOf(["end", "count", "rate", "p50", "p90", "p99", "max"], rows);
-        },
-      };
+      const asked = () => windowOf(series, retentionMsOf(structure), query);
+      const body = await bounded(EVENT_BYTES, async () => viewOf(series, await asked()));
+      return { body, csv: () => viewCsv(body) };
     },
     async distribution(scope, structure, query) {
       const series = seriesOf(scope, structure);
-      const body = await bounded(async () =>
-        distributionOf(series, await windowOf(series, retentionMsOf(structure), query)),
-      );
+      const asked = () => windowOf(series, retentionMsOf(structure), query);
+      const body = await bounded(EVENT_BYTES, async () => distributionOf(series, await asked()));
       return {
         body,
         csv: () =>
@@ -90,13 +91,13 @@ export function seriesOf(scope: Scope, structure: Identified): Series {
   return scope.opened(structure, openSeries, (series) => series.close());
 }
 
-/** Says what to do about a window that is too large. */
-async function bounded<T>(read: () => Promise<T>): Promise<T> {
+/** Says what to do about a window that is too large. A copy has this many bytes for each event. */
+export async function bounded<T>(eventBytes: number, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof OrielError) || error.code !== "TOO_LARGE") throw error;
-    const millions = (MAX_BYTES / 14 / 1e6).toFixed(1);
+    const millions = (MAX_BYTES / eventBytes / 1e6).toFixed(1);
     throw new OrielError(
       "TOO_LARGE",
       `this window has more events than the dashboard reads at once (${millions} million); choose a shorter span`,
@@ -125,7 +126,7 @@ async function distributionOf(series: Series, { fromMs, toMs, below }: AskedWind
   const percentiles = PERCENTILES.map((p) => ({ p, value: finite(stats.percentiles[p]) }));
   const bins = binsOf(Object.values(stats.percentiles), BINS);
   return {
-    window: windowNumbers(stats as Parameters<typeof windowNumbers>[0], share),
+    window: windowNumbers(stats, share),
     percentiles,
     histogram: bins ? { edges: bins.edges, isLog: bins.isLog, counts: await bins.counts(series, window) } : null,
   };

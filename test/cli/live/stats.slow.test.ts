@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { recordHistory, redisStore, Series } from "../../../src/entries/index.ts";
+import { recordHistory, redisStore, Series, SeriesGroup } from "../../../src/entries/index.ts";
 import { command } from "../command.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -127,6 +127,55 @@ describe("oriel stats", () => {
     expect(await json("fleet")).toMatchObject({ intervalMs: 60_000, names: [{ name: "checkout", denied: 1 }] });
   });
 
+  test("a series with labels: all groups together, the ones with the most events, and all of them as JSON", async () => {
+    const group = new SeriesGroup(stage.store, "http", { labels: ["route", "method"] });
+    const hostile = "\u001b[31m\u202e";
+    for (let i = 0; i < 12; i++)
+      for (let n = 0; n <= i; n++) await group.record(n + 1, { route: i === 11 ? hostile : `/r${i}`, method: "GET" });
+    await group.close();
+    await stage.announce("SeriesGroup", "http", { clock: "server", labels: "route method" });
+    const { status, stdout, stderr } = await stage.run("stats", "http", "--percentiles", "50,99.9");
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(
+      /^SeriesGroup http\nclock server, labels route method\n {2}groups +12\n {2}count +78 in 5m\n/,
+    );
+    expect(stdout).toMatch(/^ {2}max +12$/m);
+    const [head, ...rows] = stdout
+      .slice(stdout.indexOf("\nroute ") + 1)
+      .trimEnd()
+      .split("\n");
+    expect(head).toMatch(/^route +method +count +mean +p50 +p99.9 +max$/);
+    expect(rows).toHaveLength(10);
+    expect(rows[0]).toMatch(/^\\x1b\[31m\\u202e +GET +12 +6.5 +6.5 +11.989 +12$/);
+    expect(rows[1]).toMatch(/^\/r10 +GET +11 +6 +6 +10.99 +11$/);
+    const { rows: all, ...whole } = await json("http");
+    expect(whole).toMatchObject({
+      kind: "SeriesGroup",
+      count: 78,
+      max: 12,
+      spanMs: 300_000,
+      degraded: false,
+      others: 0,
+    });
+    expect(all).toHaveLength(12);
+    expect(all[1]).toMatchObject({ labels: { route: "/r10", method: "GET" }, count: 11, percentiles: { 50: 6 } });
+    const top = (await stage.run("top", "http", "--span", "5m", "--once", "--json")).stdout
+      .trimEnd()
+      .split("\n")
+      .map((each) => JSON.parse(each));
+    expect(top[1]).toMatchObject({
+      kind: "SeriesGroup",
+      name: "http",
+      rate: 0.26,
+      p99: whole.percentiles[99],
+      state: "",
+    });
+    const line = await stage.run("watch", "http", "--every", "100ms", "--count", "1");
+    expect(line.stdout).toMatch(/^\d\d:\d\d:\d\d groups 12 · count 78 in 5m · /);
+    const missing = await stage.run("stats", "htp", "--kind", "seriesgroup");
+    expect([missing.status, missing.stderr]).toEqual([2, expect.stringMatching(/lists no SeriesGroup "htp".*"http"/)]);
+  });
+
   test("a lock, and a kind without live numbers", async () => {
     expect(await json("nightly")).toMatchObject({ kind: "Lock", isHeld: false, fence: null });
     await stage.announce("LockedWindow", "window", { span: 60_000, closed: "right" });
@@ -143,7 +192,7 @@ describe("oriel stats", () => {
   });
 
   test.each([40, 80])("%i columns suffice", async (columns) => {
-    for (const name of ["api:latency", "views", "api", "fleet"]) {
+    for (const name of ["api:latency", "views", "api", "fleet", "http"]) {
       const { stdout } = await command(["stats", name, "--redis", stage.server.url], "", { isTTY: true, columns });
       const { stripVTControlCharacters } = await import("node:util");
       for (const line of stripVTControlCharacters(stdout).split("\n")) expect(line.length).toBeLessThanOrEqual(columns);

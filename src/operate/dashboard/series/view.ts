@@ -1,6 +1,7 @@
 import { argumentError } from "../../../base/errors.ts";
 import type { Series } from "../../../engine/series/series.ts";
 import type { WindowStats } from "../../../engine/stats/window-stats.ts";
+import { csvOf } from "../csv.ts";
 import type { SeriesView, WindowNumbers } from "../protocol.ts";
 
 const HEAT_BINS = 36;
@@ -38,8 +39,17 @@ export async function viewOf(series: Series, { fromMs, toMs, below, buckets }: A
   };
 }
 
+/** The buckets of a view, a line each. */
+export function viewCsv({ endsMs, count, rate, p50, p90, p99, max }: SeriesView): string {
+  const rows = endsMs.map((endMs, i) => [
+    new Date(endMs).toISOString(),
+    ...[count, rate, p50, p90, p99, max].map((column) => column[i] ?? null),
+  ]);
+  return csvOf(["end", "count", "rate", "p50", "p90", "p99", "max"], rows);
+}
+
 /** A round length for about `buckets` buckets. They end at its multiples, so they stay the same as the window moves. */
-function stepMsOf(spanMs: number, buckets: number): number {
+export function stepMsOf(spanMs: number, buckets: number): number {
   const leastMs = spanMs / buckets;
   const day = SECONDS.at(-1)! * 1000;
   const stepMs =
@@ -56,6 +66,11 @@ export interface AskedWindow {
   readonly buckets: number;
 }
 
+/** A `Series` or a `SeriesGroup`. */
+interface Asked {
+  stats(options: { span: number; percentiles: [] }): Promise<{ to: number }>;
+}
+
 const MAX_BUCKETS = 400;
 const BUCKETS = 120;
 
@@ -63,7 +78,7 @@ const BUCKETS = 120;
  * Reads `span`, `from` and `to`, `below` and `buckets`, in ms since 1970. Without `to` the window ends at the present of
  * the series. A window longer than the retention is cut to it. Throws ARGUMENT.
  */
-export async function windowOf(series: Series, retentionMs: number, query: URLSearchParams): Promise<AskedWindow> {
+export async function windowOf(series: Asked, retentionMs: number, query: URLSearchParams): Promise<AskedWindow> {
   const from = numberOf(query, "from");
   const to = numberOf(query, "to");
   const span = numberOf(query, "span") ?? Math.min(retentionMs, 300_000);
@@ -95,7 +110,11 @@ export function rateOf(count: number, spanMs: number): number | null {
   return finite((count * 1000) / spanMs);
 }
 
-export function windowNumbers(stats: WindowStats<50 | 90 | 99>, below: number | undefined): WindowNumbers {
+type Stats = Pick<WindowStats, "from" | "to" | "count" | "mean" | "std" | "min" | "max" | "degradedBy"> & {
+  percentiles: Readonly<Record<number, number | undefined>>;
+};
+
+export function windowNumbers(stats: Stats, below: number | undefined): WindowNumbers {
   const { from, to, count, mean, std, min, max, percentiles, degradedBy = null } = stats;
   return {
     fromMs: from,

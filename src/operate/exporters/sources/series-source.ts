@@ -63,7 +63,7 @@ export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = 
 }
 
 export function isSeries(series: Partial<SeriesLike> | null | undefined): series is SeriesLike {
-  return typeof series?.stats === "function" && typeof series.retentionMs === "number";
+  return typeof series?.stats === "function" && typeof series.retentionMs === "number" && !("labels" in series);
 }
 
 const VALUES: MetricInfo = {
