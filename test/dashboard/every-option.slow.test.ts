@@ -330,7 +330,7 @@ describe("whatever its options", () => {
   test("the exporters report it", async () => {
     const text = await prometheusText(registerAll(store, { fleet: "every", maxNames: 1000 }));
     expect(text).toContain("oriel_exporter_failed_sources 0\n");
-    const kinds = ["Series", "Limiter", "Breaker", "DelayQueue"];
+    const kinds = ["Series", "SeriesGroup", "Limiter", "Breaker", "DelayQueue"];
     const missing = [...made].filter(([name, { kind }]) => kinds.includes(kind) && !text.includes(`name="${name}"`));
     expect(missing.map(([name]) => name)).toEqual([]);
   });

@@ -11,7 +11,6 @@ import {
   prometheusText,
   registerAll,
   Series,
-  SeriesGroup,
 } from "../../src/entries/index.ts";
 import { structuresOf } from "../../src/store/registry/live.ts";
 import { readRegistry } from "../../src/store/registry/read-registry.ts";
@@ -89,19 +88,6 @@ test("the locks of the election are not in the registry", async () => {
   const { structures } = await readRegistry(store);
   expect(structures.map(({ kind, name }) => `${kind} ${name}`)).toEqual(["Series latency"]);
   await series.close();
-});
-
-test("a series with labels, made before or after, stops no other structure", async () => {
-  const store = memoryStore();
-  const made = ["early", "late"].map((name) => () => new SeriesGroup(store, name, { labels: ["route"] }));
-  made[0]!();
-  const all = registerAll(store);
-  await made[1]!().record(1, { route: "/" });
-  await new Series(store, "latency").record(5);
-  expect(await lines(all)).toMatchObject({
-    'oriel_series_values_count{name="latency"}': 1,
-    oriel_exporter_failed_sources: 0,
-  });
 });
 
 test("names above maxNames share one label", async () => {

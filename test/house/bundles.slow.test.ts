@@ -209,10 +209,10 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 62_450],
   ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 69_420],
   ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 75_600],
-  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 67_400],
+  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 67_510],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_250],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_500],
-  ["all", `export * from "oriel"`, "workerd", 231_400],
+  ["all", `export * from "oriel"`, "workerd", 232_200],
 ];
 
 describe("the dashboard", () => {
@@ -227,7 +227,7 @@ describe("the dashboard", () => {
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].reduce((sum, each) => sum + Buffer.from(each, "base64").length, 0);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(272_150);
+    expect(gzipped).toBeLessThanOrEqual(272_260);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

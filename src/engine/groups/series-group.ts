@@ -6,10 +6,11 @@ import { type Site, siteOf } from "../../base/site.ts";
 import { warn } from "../../base/warn.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
+import { tap } from "../../store/registry/live.ts";
 import { register } from "../../store/registry/register.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import { providePairs } from "../kernel/blocks/choose.ts";
-import { pairCodec } from "../kernel/blocks/pairs.ts";
+import { eachPair, pairCodec } from "../kernel/blocks/pairs.ts";
 import type { WindowView } from "../series/pending-query.ts";
 import { checkRecordOptions, type Recorded, type RecordOptions } from "../series/series-options.ts";
 import { CommitLoop } from "../series/session/commit-loop.ts";
@@ -46,6 +47,8 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
   readonly retentionMs: number;
   /** The declared labels. */
   readonly labels: Names;
+  /** Passes each event that the store has, with the values of its labels: those of one group are always the same array. */
+  declare readonly [tap]: (listener: (value: number, values: readonly string[]) => void) => void;
   readonly #store: Store;
   readonly #site: Site;
   readonly #settings: GroupSettings;
@@ -75,6 +78,10 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
     providePairs(pairCodec);
     const time = new ServerTime(store.monotonic);
     this.#loops = new Beside(() => new CommitLoop(store, name, { ...series, appending }, time, this.#site));
+    this[tap] = (listener) => {
+      const { values } = this.#own;
+      series.written.add((pairs) => eachPair(pairs, (value, number) => listener(value, values[number]!)));
+    };
     register(store, "SeriesGroup", name, this, ...announced);
   }
 

@@ -42,6 +42,7 @@ export { type RegisterAllOptions, registerAll } from "../../operate/exporters/re
 export { type BreakerLike, breakerSource } from "../../operate/exporters/sources/breaker-source.ts";
 export { type DrainLike, type DrainSourceEvents, drainSource } from "../../operate/exporters/sources/drain-source.ts";
 export { type FleetLike, type FleetSourceOptions, fleetSource } from "../../operate/exporters/sources/fleet-source.ts";
+export type { GroupLike } from "../../operate/exporters/sources/group-source.ts";
 export { type DecisionLike, type LimiterLike, limiterSource } from "../../operate/exporters/sources/limiter-source.ts";
 export {
   type QueueLike,
@@ -49,12 +50,8 @@ export {
   type WorkerLike,
   type WorkerSourceEvents,
 } from "../../operate/exporters/sources/queue-source.ts";
-export {
-  type SeriesLike,
-  type SeriesSourceOptions,
-  type StatsLike,
-  seriesSource,
-} from "../../operate/exporters/sources/series-source.ts";
+export type { SeriesSourceOptions, StatsLike } from "../../operate/exporters/sources/series-settings.ts";
+export { type SeriesLike, seriesSource } from "../../operate/exporters/sources/series-source.ts";
 export {
   type NamedWindows,
   type WindowSourceOptions,

@@ -9,6 +9,7 @@ import {
 } from "./sources/breaker-source.ts";
 import { DRAIN_METRICS, drainSource, isDrain, type NamedDrainLike } from "./sources/drain-source.ts";
 import { FLEET_METRICS, type FleetLike, fleetCounts, fleetWindow, isFleet } from "./sources/fleet-source.ts";
+import { GROUP_METRICS, GroupCounts, type GroupLike, groupWindow, isGroup } from "./sources/group-source.ts";
 import { isLimiter, LIMITER_METRICS, LimiterCounts, type LimiterLike } from "./sources/limiter-source.ts";
 import {
   isNamedWorker,
@@ -19,14 +20,8 @@ import {
   queueMessages,
   WorkerCounts,
 } from "./sources/queue-source.ts";
-import {
-  isSeries,
-  SERIES_METRICS,
-  SeriesCounts,
-  type SeriesLike,
-  type SeriesSettings,
-  seriesWindow,
-} from "./sources/series-source.ts";
+import type { SeriesSettings } from "./sources/series-settings.ts";
+import { isSeries, SERIES_METRICS, SeriesCounts, type SeriesLike, seriesWindow } from "./sources/series-source.ts";
 
 /** How the structures of one kind are recognised, counted and read. */
 interface KindOf<Structure extends object> {
@@ -51,6 +46,7 @@ export function allKinds(maxNames: number, series: SeriesSettings): Kind[] {
   return [
     limiters(new Names(maxNames)),
     seriesKind(new Names(maxNames), series),
+    groups(new Names(maxNames), series, maxNames),
     ...queues(new Names(maxNames)),
     breakers(new Names(maxNames)),
     drains(new Names(maxNames)),
@@ -77,6 +73,21 @@ function seriesKind(names: Names, settings: SeriesSettings): KindOf<SeriesLike> 
     attach: (series) => counts.attach(series),
     counts: counts.source,
     fleet: (series) => seriesWindow(series, names, settings),
+  };
+}
+
+/** `maxRows`: the groups of each `SeriesGroup` with labels of their own. */
+function groups(names: Names, settings: SeriesSettings, maxRows: number): KindOf<GroupLike> {
+  const counts = new GroupCounts(names, settings.buckets, maxRows);
+  return {
+    kind: "series-group",
+    metrics: GROUP_METRICS,
+    names,
+    is: isGroup,
+    nameOf,
+    attach: (group) => counts.attach(group),
+    counts: counts.source,
+    fleet: (group) => groupWindow(group, names, settings, maxRows),
   };
 }
 

@@ -7,7 +7,7 @@ import { together } from "./collect.ts";
 import { Election } from "./election.ts";
 import { allKinds, type Kind } from "./kinds.ts";
 import { counter, type MetricInfo, type MetricsSource, type Sample, Totals } from "./metric.ts";
-import { SERIES_SOURCE, type SeriesSourceOptions } from "./sources/series-source.ts";
+import { SERIES_SOURCE, type SeriesSourceOptions } from "./sources/series-settings.ts";
 
 /** Options of `registerAll`. */
 export interface RegisterAllOptions {
@@ -16,9 +16,12 @@ export interface RegisterAllOptions {
    * so that sums are right. "every": each process; aggregate with `max by (name)`. "none": no process, and no request is sent.
    */
   fleet?: "elected" | "every" | "none" | undefined;
-  /** Names of each kind of structure with labels of their own; default 100. The counts of all others share `_other`. */
+  /**
+   * Names of each kind of structure with labels of their own, and groups of each `SeriesGroup`; default 100. The counts of all others
+   * share `_other`.
+   */
   maxNames?: number | undefined;
-  /** The window, the percentiles and the histogram's boundaries of series. */
+  /** The window, the percentiles and the histogram's boundaries of series, with labels or without. */
   series?: SeriesSourceOptions | undefined;
 }
 
@@ -27,7 +30,7 @@ const registered = new WeakMap<Store, MetricsSource>();
 
 /**
  * One source of metrics of every structure on this store in this process: limiters, queues and their workers, breakers,
- * series, drains, fleet metrics, and the store's health. Structures made later are included. Call it once at the start,
+ * series and series with labels, drains, fleet metrics, and the store's health. Structures made later are included. Call it once at the start,
  * because it counts from then on. A further call for the store returns the same source, with the options of the first call. It
  * keeps no structure alive. Throws ARGUMENT.
  *

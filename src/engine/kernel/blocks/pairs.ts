@@ -38,6 +38,15 @@ export function pairOf(number: number, value: number): number {
   return lone[0]!;
 }
 
+/** Takes pairs apart again. */
+export function eachPair(pairs: ArrayLike<number>, take: (value: number, number: number) => void): void {
+  for (let i = 0; i < pairs.length; i++) {
+    lone[0] = pairs[i]!;
+    loneBits[0] = bitsOfKey(loneHalves[0]!);
+    take(loneValue[0]!, loneHalves[1]! & NUMBER_MASK);
+  }
+}
+
 /** Replaces the number of the pair that begins at `at`. */
 export function renumberAt(view: DataView, at: number, numbers: Uint32Array): void {
   const upper = at + HALF_BYTES;

@@ -1,31 +1,20 @@
 import { argumentError } from "../../../base/errors.ts";
-import { given, type Schema, type SettingsOf, settingsOf } from "../../../base/options.ts";
+import { settingsOf } from "../../../base/options.ts";
 import { atSite } from "../../../base/site.ts";
-import { type Duration, durationMs } from "../../../base/time.ts";
+import type { Duration } from "../../../base/time.ts";
 import { tap } from "../../../store/registry/live.ts";
 import { together } from "../collect.ts";
-import { ANY_UNIT, checkBuckets, Histograms } from "../histogram.ts";
-import { type MetricInfo, type MetricsSource, Names, type Sample, spanLabel } from "../metric.ts";
-import { PERCENTILES } from "../options.ts";
-
-/** Options of `seriesSource`. */
-export interface SeriesSourceOptions {
-  /** The sliding window of the fleet-wide gauges. Default "1m", or the retention if that is shorter. */
-  span?: Duration | undefined;
-  /** 0 to 100 each; default 50, 90 and 99. */
-  percentiles?: readonly number[] | undefined;
-  /** Upper boundaries of the histogram of values, rising. Default 1, 2 and 5 of each power of ten from 0.001 to 500 000. */
-  buckets?: readonly number[] | undefined;
-}
-
-/** The statistics of a window that a source reports. */
-export interface StatsLike {
-  count: number;
-  mean: number;
-  min: number;
-  max: number;
-  percentiles: Readonly<Record<number, number | undefined>>;
-}
+import { Histograms } from "../histogram.ts";
+import { type MetricInfo, type MetricsSource, Names } from "../metric.ts";
+import { GROUP_METRICS, GroupCounts, type GroupLike, groupWindow, isGroup } from "./group-source.ts";
+import {
+  SERIES_SOURCE,
+  type SeriesSettings,
+  type SeriesSourceOptions,
+  type StatsLike,
+  windowOf,
+  windowSamples,
+} from "./series-settings.ts";
 
 /** The members of `Series` that this source uses. */
 export interface SeriesLike {
@@ -35,26 +24,27 @@ export interface SeriesLike {
   [tap](listener: (values: ArrayLike<number>) => void): void;
 }
 
-export const SERIES_SOURCE = {
-  span: [given<Duration | undefined>],
-  percentiles: PERCENTILES,
-  buckets: [(_: string, buckets: readonly number[]) => checkBuckets(buckets), ANY_UNIT],
-} as const satisfies Schema<SeriesSourceOptions>;
-export type SeriesSettings = SettingsOf<typeof SERIES_SOURCE>;
-
-const DEFAULT_SPAN_MS = 60_000;
 /** Exporters, dashboards and programs that ask the same question share an answer. Scrapes are rarer. */
 const MAX_AGE_MS = 1000;
 
+/** Groups of one `SeriesGroup` with numbers of their own. */
+const MAX_ROWS = 100;
+
 /**
  * A histogram of the values that this process records from now on, and exact statistics of the sliding window over all
- * processes, in the unit that was recorded. Throws ARGUMENT.
+ * processes, in the unit that was recorded. Of a `SeriesGroup` the same for each group, and for at most 100 of them. Throws ARGUMENT.
  */
-export function seriesSource(series: SeriesLike, options: SeriesSourceOptions = {}): MetricsSource {
+export function seriesSource(series: SeriesLike | GroupLike, options: SeriesSourceOptions = {}): MetricsSource {
   return atSite("seriesSource", () => {
-    if (!isSeries(series)) throw argumentError("series", series, "a Series");
     const settings = settingsOf(SERIES_SOURCE, options);
     const names = new Names();
+    if (isGroup(series)) {
+      const counts = new GroupCounts(names, settings.buckets, MAX_ROWS);
+      counts.attach(series);
+      const parts = [counts.source, groupWindow(series, names, settings, MAX_ROWS)];
+      return together(GROUP_METRICS, () => parts);
+    }
+    if (!isSeries(series)) throw argumentError("series", series, "a Series or a SeriesGroup");
     const counts = new SeriesCounts(names, settings.buckets);
     counts.attach(series);
     const parts = [counts.source, seriesWindow(series, names, settings)];
@@ -94,26 +84,13 @@ function gauge(what: string, unit: string, help: string): MetricInfo {
   };
 }
 
-export function seriesWindow(
-  series: SeriesLike,
-  names: Names,
-  { span = Math.min(DEFAULT_SPAN_MS, series.retentionMs), percentiles }: SeriesSettings,
-): MetricsSource {
+export function seriesWindow(series: SeriesLike, names: Names, settings: SeriesSettings): MetricsSource {
   return {
     metrics: WINDOW,
     async collect() {
-      const name = names.labelOf(series.name);
-      const spanText = spanLabel(durationMs("span", span));
-      const stats = await series.stats({ span, percentiles, maxAge: MAX_AGE_MS });
-      const finite = (value: number | undefined, labels = {}): Sample[] =>
-        value !== undefined && Number.isFinite(value) ? [{ value, labels: { name, ...labels } }] : [];
-      return [
-        finite(stats.count),
-        finite(stats.mean),
-        finite(stats.min),
-        finite(stats.max),
-        percentiles.flatMap((each) => finite(stats.percentiles[each], { percentile: `${each}`, span: spanText })),
-      ];
+      const window = { span: windowOf(series, settings), percentiles: settings.percentiles };
+      const stats = await series.stats({ ...window, maxAge: MAX_AGE_MS });
+      return windowSamples(stats, { name: names.labelOf(series.name) }, window);
     },
   };
 }
