@@ -128,6 +128,29 @@ it("a window without events has no row, and no number", async () => {
   expect([new Set(view.count), new Set(view.p99), view.whole.mean]).toEqual([new Set([0]), new Set([null]), null]);
 });
 
+it("a row without the number is last in both orders", async () => {
+  const { store, announced } = await emptyScene((await redis()).url);
+  const group = new SeriesGroup(store, "gaps", { labels: ["route"], nan: "propagate" });
+  atEnd(() => group.close());
+  for (const [route, value] of [
+    ["none", Number.NaN],
+    ["a", 1],
+    ["b", -1],
+  ] as const)
+    await group.record(value, { route });
+  await announced(1);
+  const board = dashboard(store);
+  const { id } = await entryOf(board, "SeriesGroup", "gaps");
+  const sorted = async (order: string) =>
+    (await json<GroupsPart>(get(board, `api/part?id=${id}&part=rows&sort=p99&order=${order}`))).rows.map(
+      ({ p99 }) => p99,
+    );
+  expect([await sorted("up"), await sorted("down")]).toEqual([
+    [-1, 1, null],
+    [1, -1, null],
+  ]);
+});
+
 it("at most 100 rows are sent, the first ones of the order, and the number of all", async () => {
   const { store, announced } = await emptyScene((await redis()).url);
   const group = new SeriesGroup(store, "many", { labels: ["user"] });

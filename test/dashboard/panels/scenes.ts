@@ -10,6 +10,7 @@ import {
   ReadWriteLock,
   recordHistory,
   Semaphore,
+  SeriesGroup,
   slidingWindow,
 } from "../../../src/entries/index.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
@@ -154,6 +155,19 @@ export const SCENES: readonly PanelScene[] = [
         const sum = (of: "allowed" | "denied" | "success" | "failure") =>
           views.reduce((all, each) => all + each[of](), 0);
         return { allowed: sum("allowed"), denied: sum("denied"), success: sum("success"), failure: sum("failure") };
+      };
+    },
+  },
+  {
+    kind: "SeriesGroup",
+    foreign: [HOSTILE, "(empty)"],
+    async make(store, name) {
+      const group = new SeriesGroup(store, name, { labels: ["route", "method"] });
+      atEnd(() => group.close());
+      for (let i = 0; i < 20; i++) await group.record(1.5 ** i, { route: i % 3 ? HOSTILE : "", method: `${i % 2}` });
+      return async () => {
+        const { count, mean, max, percentiles } = (await group.stats({ by: [] })).rows[0]!;
+        return { count, mean, p50: percentiles[50], p90: percentiles[90], p99: percentiles[99], max };
       };
     },
   },

@@ -33,15 +33,20 @@ export function addressOf({ kind, name, id }: { kind: string; name: string; id: 
   return `#/${kind}/${own.length > MAX_NAME || name.startsWith("~") ? `~${id}` : own}${query}`;
 }
 
-/** Changes parameters of the address; null removes one. The back button returns to the former view, unless `isMinor`. */
-export function change(values: Record<string, string | number | null>, isMinor = false): void {
+/** The present address with other parameters; null removes one. */
+export function addressWith(values: Record<string, string | number | null>): string {
   const { query } = routeNow();
   for (const [name, value] of Object.entries(values))
     if (value === null || value === "") query.delete(name);
     else query.set(name, String(value));
   const path = location.hash.replace(/^#?/, "").replace(/\?.*$/s, "") || "/";
   const text = query.toString();
-  const address = `#${path}${text === "" ? "" : `?${text}`}`;
+  return `#${path}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Changes parameters of the address. The back button returns to the former view, unless `isMinor`. */
+export function change(values: Record<string, string | number | null>, isMinor = false): void {
+  const address = addressWith(values);
   if (address === location.hash) return;
   if (isMinor) history.replaceState(null, "", address);
   else history.pushState(null, "", address);

@@ -9,6 +9,7 @@ import { lockPanel } from "./kinds/lock-panel.ts";
 import type { Panel, PanelMaker } from "./kinds/panel.ts";
 import { queuePanel } from "./kinds/queue-panel.ts";
 import { semaphorePanel } from "./kinds/semaphore-panel.ts";
+import { seriesGroupPanel } from "./kinds/series-group-panel.ts";
 import { settingsPanel } from "./kinds/settings-panel.ts";
 import { loginForm } from "./login.ts";
 import { HealthStrip } from "./overview/health-strip.ts";
@@ -210,6 +211,7 @@ function skip(event: Event): void {
 
 const PANELS: Readonly<Record<string, PanelMaker>> = {
   Series: seriesPanel,
+  SeriesGroup: seriesGroupPanel,
   Limiter: limiterPanel,
   DelayQueue: queuePanel,
   Breaker: breakerPanel,

@@ -18,9 +18,11 @@ export class HistoryWindow {
   readonly #shown = h("span", { class: "hint window" });
   readonly #save: SaveLinks;
   readonly #fileOf: () => SavedQuery;
+  readonly #spansMs: readonly number[];
 
-  /** `fileOf`: the structure and the part that are saved. The window is added. */
-  constructor(what: string, formats: readonly ("csv" | "json")[], fileOf: () => SavedQuery) {
+  /** `fileOf`: the structure and the part that are saved. The window is added. `spansMs`: those to choose from. */
+  constructor(what: string, formats: readonly ("csv" | "json")[], fileOf: () => SavedQuery, spansMs = SPANS_MS) {
+    this.#spansMs = spansMs;
     this.#save = new SaveLinks(what, formats);
     this.#fileOf = fileOf;
     this.element = h("div", { class: "toolbar" }, this.#spans, this.#back, this.#save.element, this.#shown);
@@ -38,7 +40,7 @@ export class HistoryWindow {
     const { fixed, spanMs } = stateNow();
     const focused = [...this.#spans.children].indexOf(document.activeElement as Element);
     this.#spans.replaceChildren(
-      ...SPANS_MS.map((ms) =>
+      ...this.#spansMs.map((ms) =>
         h(
           "button",
           {

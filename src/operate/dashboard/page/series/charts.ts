@@ -50,6 +50,7 @@ export class Charts {
     // The vertical axis of the heat map belongs to its bins, and a logarithmic axis to the chart.
     const isOther = !this.#view || isLog !== this.#isLog || heat?.isLog !== view.heat?.isLog;
     this.#view = view;
+    this.#heat.target.parentElement!.hidden = view.heat === null;
     this.#isLog = isLog;
     Object.assign(this.#overlay, overlay, { span: view });
     if (isOther) this.rebuild();

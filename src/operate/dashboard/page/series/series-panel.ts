@@ -10,7 +10,16 @@ import { DistributionView } from "./distribution.ts";
 import { foundMarks, MarksSection } from "./marks.ts";
 import { numbersTable, Summary } from "./summary.ts";
 import { Toolbar } from "./toolbar.ts";
-import { BUCKETS, type Mark, type Span, stateNow, textOf, type ViewState, zoomTo } from "./view-state.ts";
+import {
+  BUCKETS,
+  type Mark,
+  retentionMsOf,
+  type Span,
+  stateNow,
+  textOf,
+  type ViewState,
+  zoomTo,
+} from "./view-state.ts";
 
 /** A live view asks again this often. Its buckets change no faster. */
 const REFRESH_MS = 2000;
@@ -206,9 +215,4 @@ class SeriesPanel implements Panel {
     const length = shown.toMs - shown.fromMs;
     change({ b: textOf(shown), a: textOf({ fromMs: shown.fromMs - length, toMs: shown.fromMs }) });
   }
-}
-
-function retentionMsOf({ settings }: StructureEntry): number {
-  const { retention } = settings;
-  return typeof retention === "number" && retention >= 1000 ? retention : 3_600_000;
 }

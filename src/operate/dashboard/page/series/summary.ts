@@ -30,7 +30,7 @@ export class Summary {
   readonly element = this.#facts.element;
   readonly notice = h("p", { class: "notice warn", role: "status", hidden: true });
 
-  show({ whole: numbers }: SeriesView, below: number | undefined): void {
+  show({ whole: numbers }: Pick<SeriesView, "whole">, below: number | undefined): void {
     const facts = FACTS.map(([name, title, text, value]) => ({
       name,
       title,

@@ -2,9 +2,8 @@ import { duration, when } from "../../../format.ts";
 import { change } from "../address.ts";
 import { h, setText } from "../dom.ts";
 import { SaveLinks } from "../parts/save-links.ts";
-import { BUCKETS, moveBy, type Span, stateNow, zoomBy } from "./view-state.ts";
+import { BUCKETS, moveBy, type Span, spansOf, stateNow, zoomBy } from "./view-state.ts";
 
-const SPANS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000];
 const DRAGS = [
   ["zoom", "Zoom"],
   ["a", "Window A"],
@@ -37,7 +36,7 @@ export class Toolbar {
 
   constructor(id: string, retentionMs: number, shown: () => Span | undefined) {
     this.#id = id;
-    this.#spansMs = [...SPANS.filter((ms) => ms < retentionMs), retentionMs];
+    this.#spansMs = spansOf(retentionMs);
     const with_ = (act: (span: Span) => void) => () => {
       const span = shown();
       if (span) act(span);

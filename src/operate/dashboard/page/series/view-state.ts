@@ -1,3 +1,4 @@
+import type { StructureEntry } from "../../protocol.ts";
 import { change, routeNow } from "../address.ts";
 
 export interface Span {
@@ -47,6 +48,18 @@ export function stateNow(): ViewState {
     drag: drag === "a" || drag === "b" ? drag : "zoom",
     marks: marksOf(query.get("marks") ?? ""),
   };
+}
+
+const SPANS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000];
+
+/** The spans to choose from. */
+export function spansOf(retentionMs: number): number[] {
+  return [...SPANS.filter((ms) => ms < retentionMs), retentionMs];
+}
+
+export function retentionMsOf({ settings }: StructureEntry): number {
+  const { retention } = settings;
+  return typeof retention === "number" && retention >= 1000 ? retention : 3_600_000;
 }
 
 /** "from-to", in ms since 1970. */
