@@ -7,6 +7,7 @@ import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster/cluster.ts"
 import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters/counters.ts";
 import { benchSql, FULL_SQL, SMALL_SQL } from "./counters/sql.ts";
 import { benchDashboard, FULL_DASHBOARD, SMALL_DASHBOARD } from "./dashboard/dashboard.ts";
+import { benchGroups, FULL_GROUPS, SMALL_GROUPS } from "./groups/groups.ts";
 import { benchImports, FULL_IMPORTS, SMALL_IMPORTS } from "./imports.ts";
 import { benchBlocks, FULL_BLOCKS, SMALL_BLOCKS } from "./kernel/blocks.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernel/kernels.ts";
@@ -52,6 +53,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),
   cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
   timeline: (redisUrl, small) => benchTimeline(redisUrl, small ? SMALL_TIMELINE : FULL_TIMELINE),
+  groups: (redisUrl, small) => benchGroups(redisUrl, small ? SMALL_GROUPS : FULL_GROUPS),
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   sealed: (redisUrl, small) => benchSealed(redisUrl, small ? SMALL_SEALED : FULL_SEALED),

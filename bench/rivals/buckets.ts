@@ -9,7 +9,7 @@ import { findPython } from "../../scripts/find-programs.mjs";
 const SCRIPT = fileURLToPath(new URL("python/buckets.py", import.meta.url));
 
 /** DuckDB gets its table from pandas. */
-const PACKAGES = { pandas: "numpy, pandas", duckdb: "numpy, pandas, duckdb" } as const;
+export const PACKAGES = { pandas: "numpy, pandas", duckdb: "numpy, pandas, duckdb" } as const;
 export type BucketLibrary = keyof typeof PACKAGES;
 
 export interface BucketAnswer {

@@ -1,8 +1,10 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { benchBreakdown, SMALL_BREAKDOWN } from "../../bench/breakdown.ts";
+import { benchGroups, SMALL_GROUPS } from "../../bench/groups/groups.ts";
 import { benchKeys, SMALL_KEYS } from "../../bench/keys.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
+import { GROUPS_RIVALS } from "../../bench/rivals/groups/all.ts";
 import type { Report } from "../../bench/runner/report.ts";
 import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
 import { benchFleet, SMALL_FLEET } from "../../bench/series/fleet.ts";
@@ -69,6 +71,32 @@ test("timeline: each bucket is right, of a series with a copy and without, and o
     expect.arrayContaining(["LocalSeries", "Series with a copy", "Series without a copy", "one window without a copy"]),
   );
   for (const { ms } of rows) expect(ms).toBeGreaterThan(0);
+});
+
+test("groups: each p99 is right or an estimate, and one chunk has fewer bytes than one for each group", async () => {
+  const { rows } = await benchGroups(server.url, SMALL_GROUPS);
+  const able = GROUPS_RIVALS.filter((rival) => !rival.missing());
+  const kept = rows.filter((row) => row.ms === "");
+  expect(kept.map(({ by }) => by)).toEqual(able.map(({ name }) => name));
+  const asked = rows.filter((row) => row.ms !== "");
+  expect(asked.map((row) => row.by)).toEqual(
+    expect.arrayContaining([
+      ...["oriel SeriesGroup, with a copy", "oriel SeriesGroup, without a copy"],
+      ...["oriel Series, one for each group, with a copy", "oriel Series, one for each group, without a copy"],
+    ]),
+  );
+  for (const { ms } of asked) expect(ms).toBeGreaterThan(0);
+  for (const { by, worstErrorPercent } of kept)
+    if (String(by).startsWith("prom-client")) expect(worstErrorPercent).toBeGreaterThan(0.1);
+  const keptBy = new Map(kept.map((row) => [row.by, row]));
+  const [together, plain, apart] = able.map(({ name }) => keptBy.get(name)!);
+  for (const { eventsPerSecond } of [together!, plain!, apart!]) expect(eventsPerSecond).toBeGreaterThan(0);
+  for (const bytes of ["bytesPerEvent", "bytesPerGroup"]) {
+    expect(together![bytes]).toBeGreaterThan(4);
+    expect(Number(together![bytes])).toBeLessThan(Number(apart![bytes]));
+  }
+  expect(Number(plain!.bytesPerGroup)).toBeLessThan(Number(together!.bytesPerGroup));
+  expect((await keysLeft()).filter((key) => key.includes("bench groups"))).toEqual([]);
 });
 
 test("breakdown: the shares of a call add up to the whole call", async () => {
