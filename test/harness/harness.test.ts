@@ -93,3 +93,25 @@ test("held timers that are to fire do so at once, however long they are", async 
   );
   await until("it fires", () => fired.length === 2);
 });
+
+test("a body inside another one leaves setTimeout as it is, and timers are held until both have ended", async () => {
+  const fired: string[] = [];
+  await holdingTimers(50, async () => {
+    const { setTimeout: outer } = globalThis;
+    await holdingTimers(50, async () => expect(globalThis.setTimeout).toBe(outer));
+    await holdingTimers(40, async () => expect(globalThis.setTimeout).not.toBe(outer));
+  });
+  let end = () => {};
+  const inner = holdingTimers(50, () => new Promise<void>((resolve) => (end = resolve)));
+  await holdingTimers(40, async () => {
+    setTimeout(() => fired.push("50"), 50);
+    setTimeout(() => fired.push("40"), 40);
+  });
+  await until("only the outer one held it", () => fired.length > 0);
+  await pause(80); // longer than each of the timers
+  expect(fired).toEqual(["40"]);
+  end();
+  await inner;
+  await until("both have ended", () => fired.length > 1);
+  expect(fired).toEqual(["40", "50"]);
+});
