@@ -5,10 +5,11 @@ import { VALUE_PAIR } from "../journal/format/constants.ts";
 import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
 import type { Append } from "../journal/steps/append.ts";
 import { renumberAt } from "../kernel/blocks/pairs.ts";
+import { uncertain, unsent } from "../series/refused.ts";
 import { groupsKey } from "./dictionary.ts";
 import type { GroupNames } from "./group-names.ts";
 import type { OwnGroups } from "./labels.ts";
-import { appendInGroups, REGROUPED } from "./steps/append-in-groups.ts";
+import { type AppendInGroups, appendInGroups, REGROUPED } from "./steps/append-in-groups.ts";
 
 /** An append is sent again this often while other processes begin the dictionary anew. Then it fails. */
 const MAX_ATTEMPTS = 8;
@@ -38,22 +39,42 @@ export class NumberedAppends {
   }
 
   readonly send = async (input: Append, options: RunOptions): Promise<JournalAnswer> => {
+    /** An append that was refused may still be written: it was sent more than once, and an earlier copy came before the loss. */
+    let isUnsure = false;
     for (let attempt = 1; ; attempt++) {
-      // An append names a dictionary, even if all its events are of the group _other.
-      while (!this.#hasNumbers() || this.#names.known.length === 0)
-        await this.#names.add(this.#own.values.slice(this.#numbers.length));
-      const frames = input.frames.map((frame) => this.#numbered(frame));
-      const numbered = { ...input, frames, guard: this.#names.known };
-      const answer = await this.#store.run(appendInGroups, this.#key, numbered, options);
+      const numbered = await this.#inGroups(input, attempt > 1).catch((error) => {
+        throw isUnsure ? uncertain(error) : unsent(error);
+      });
+      let isOnlyRun = false;
+      const ranOnce = () => {
+        isOnlyRun = true;
+      };
+      const run = this.#store.run(appendInGroups, this.#key, numbered, { ...options, ranOnce });
+      const answer = await run.catch((error) => {
+        throw isUnsure ? uncertain(error) : error;
+      });
+      isUnsure ||= !isOnlyRun;
       // Its number was one above that of a chunk that existed.
       if (answer.status === STATUS.old && answer.header!.number + 1 < numbered.guard.firstChunk)
-        throw corruptError(groupsKey(this.#key), "its first chunk is later than all chunks");
-      if (answer.status !== REGROUPED) return answer;
+        throw corruptError(groupsKey(this.#key), "its first chunk is later than all chunks", { applied: "unknown" });
+      if (answer.status !== REGROUPED) {
+        if (!isUnsure) options.ranOnce?.();
+        return answer;
+      }
       if (attempt === MAX_ATTEMPTS)
         throw new OrielError("LOST", "the names of its groups kept changing", { transient: true, applied: "unknown" });
-      await this.#names.refresh();
     }
   };
+
+  /** An append with the numbers of the dictionary, which was lost where one `isRefused`. It sends no event. */
+  async #inGroups(input: Append, isRefused: boolean): Promise<AppendInGroups> {
+    const names = this.#names;
+    if (isRefused) await names.refresh();
+    // An append names a dictionary, even if all its events are of the group _other.
+    while (!this.#hasNumbers() || names.known.length === 0)
+      await names.add(this.#own.values.slice(this.#numbers.length));
+    return { ...input, frames: input.frames.map((frame) => this.#numbered(frame)), guard: names.known };
+  }
 
   /** Whether every own group has its number of the dictionary as it is known now. */
   #hasNumbers(): boolean {

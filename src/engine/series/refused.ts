@@ -18,7 +18,10 @@ export function refused(answer: JournalAnswer, valueType: number): OrielError {
       return new OrielError("STALE", late, { transient: true, applied: "unknown" });
     }
     case STATUS.old:
-      return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
+      return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", {
+        transient: true,
+        applied: "unknown",
+      });
     default:
       return new OrielError("CORRUPT", `the key holds no journal of format ${constants.format}`);
   }

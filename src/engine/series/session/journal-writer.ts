@@ -178,8 +178,12 @@ export class JournalWriter {
       this.#guardedUntilMs = answer.guardedUntilMs;
     }
     if (answer.status === STATUS.old) {
-      await this.#rotate(answer.header!);
-      answer = await send();
+      try {
+        await this.#rotate(answer.header!);
+        answer = await send();
+      } catch (error) {
+        throw uncertain(error); // of several copies, the first one may have been written before the chunk was too old
+      }
     }
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
     if (isDated) answer.isOnlyCopy = unsure === 0;
