@@ -29,6 +29,9 @@ async function callsOf(url: string): Promise<number> {
   );
 }
 
+/** A number that is made of sums. One from a copy and one from outlines may differ in the last digit. */
+const sumNear = (value: number | null) => expect.closeTo(value!, 9);
+
 it("each bucket of a view is an answer of Series, and few requests answer for all of them", async () => {
   const url = await emptied();
   const { store, announced } = sceneOn(url);
@@ -59,7 +62,7 @@ it("each bucket of a view is an answer of Series, and few requests answer for al
   const below = await series.fractionBelow(100, { span: view.toMs - view.fromMs, at: view.toMs });
   expect(view.whole).toMatchObject({
     count: whole.count,
-    mean: whole.mean,
+    mean: sumNear(whole.mean),
     min: whole.min,
     max: whole.max,
     p99: whole.percentiles[99],
@@ -100,7 +103,9 @@ it("the distribution of a window equals a brute force over its events", async ()
   const rows = (await csv.text()).trim().split("\r\n");
   expect(rows[0]).toBe("percentile,value");
   expect(rows.slice(1)).toEqual(answer.percentiles.map(({ p, value }) => `${p},${value}`));
-  expect(await json(get(board, `api/part?${query}&format=json`))).toEqual(answer);
+  const again = await json<Distribution>(get(board, `api/part?${query}&format=json`));
+  const { mean, std } = answer.window;
+  expect(again).toEqual({ ...answer, window: { ...answer.window, mean: sumNear(mean), std: sumNear(std) } });
 });
 
 it.each([
