@@ -41,7 +41,10 @@ describe("words by their place", () => {
       ["queue", "p"],
       ["peek", "pause"],
     ],
-    [["ls", "--kind", "Ser"], ["Series"]],
+    [
+      ["ls", "--kind", "Ser"],
+      ["Series", "SeriesGroup"],
+    ],
     [
       ["replay", "--format", ""],
       ["csv", "ndjson", "log"],
