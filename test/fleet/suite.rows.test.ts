@@ -153,7 +153,7 @@ overMatrix("fleet", (row, open, { store }) =>
       const fleet = new FleetMetrics(on.store, "gone", { ...SHAPE, ...on.modes });
       fleet.metric("pay").addSuccess();
       await fleet.flush();
-      expect((await on.expiries()).size).toBe(1);
+      expect([...(await on.expiries()).keys()]).toHaveLength(1);
       on.clock.nowMs += 7 * BUCKET_MS + 60_001;
       expect((await on.expiries()).size).toBe(0);
     });

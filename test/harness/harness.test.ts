@@ -3,8 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { findRedis } from "../../scripts/find-programs.mjs";
+import { Lock } from "../../src/entries/index.ts";
+import { announce, basesOf } from "../../src/store/registry/steps/announce.ts";
 import { startChild } from "./child.ts";
 import { holdingTimers } from "./clock/held-timers.ts";
+import { onMemory, onRedis } from "./clock/stepped-stores.ts";
 import { startProxy } from "./network/proxy.ts";
 import { startRedis } from "./servers/redis-server.ts";
 import { until } from "./until.ts";
@@ -114,4 +117,17 @@ test("a body inside another one leaves setTimeout as it is, and timers are held 
   await inner;
   await until("both have ended", () => fired.length > 1);
   expect(fired).toEqual(["40", "50"]);
+});
+
+test.each([
+  ["memory", onMemory],
+  ["Redis", () => onRedis()],
+] as const)("what structures announce by the machine's time is no key of theirs, over %s", async (_, open) => {
+  const { store, expiries, close } = await open();
+  const structures = [{ field: 'Lock "l"', shared: "{}", settings: "{}" }];
+  const [base] = basesOf(store);
+  await store.run(announce, base, { process: "p", version: "1", record: "{}", structures });
+  await new Lock(store, "l").tryLock();
+  expect([...(await expiries()).keys()]).toEqual(["oriel:{l}:lock"]);
+  await close();
 });

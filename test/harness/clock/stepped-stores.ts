@@ -18,7 +18,10 @@ export const START_MS = Date.UTC(2100, 0, 1);
 export interface OpenStore {
   store: Store;
   clock: { nowMs: number };
-  /** Keys that are there by the clock, and when they expire. */
+  /**
+   * Keys that are there by the clock, and when they expire. Without those of the registry, in which structures announce themselves
+   * by the machine's time.
+   */
   expiries(): Promise<Map<string, number>>;
   clear(): Promise<void>;
   close(): Promise<void>;
@@ -27,6 +30,8 @@ export interface OpenStore {
   /** Default options of everything that a suite creates. */
   modes?: object;
 }
+
+export const isOfStructure = (key: string): boolean => !key.includes("{registry}");
 
 /** One call on a store. */
 export type Call = (store: Store, nowMs: number) => Promise<unknown>;
@@ -64,7 +69,7 @@ export async function onMemory(): Promise<OpenStore> {
     store: watched,
     clock,
     async expiries() {
-      const found = [...keys].map((key) => [key, store.entryOf(key)?.expireAtMs ?? 0] as const);
+      const found = [...keys].filter(isOfStructure).map((key) => [key, store.entryOf(key)?.expireAtMs ?? 0] as const);
       return new Map(found.filter(([, expireAtMs]) => expireAtMs >= clock.nowMs));
     },
     clear: async () => store.clear(),
@@ -110,7 +115,7 @@ async function onServers(
     async expiries() {
       const found = new Map<string, number>();
       for (const node of nodes())
-        for (const key of await node.keys("*")) {
+        for (const key of (await node.keys("*")).filter(isOfStructure)) {
           const expireAtMs = await node.pexpiretime(key);
           if (expireAtMs >= clock.nowMs || expireAtMs < 0) found.set(key, expireAtMs);
         }
