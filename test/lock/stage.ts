@@ -50,7 +50,7 @@ export class LockStage {
   /** The same, behind the proxy; its scripts are loaded, however short its deadline on a busy machine. */
   async proxied(options: RedisStoreOptions = {}): Promise<Lock> {
     const lock = this.lock(options, this.proxy.url);
-    const held = await lock.tryLock({ wait: "20s", lease: "60s" });
+    const held = await lock.tryLock({ wait: "4m", lease: "10m" });
     for (const step of [() => held!.extend(), () => held!.release()])
       await until("the script is loaded", async () => [true, false].includes(await step()));
     return lock;
