@@ -6,7 +6,8 @@ import { type Fault, startRest } from "../../harness/servers/rest-server.ts";
 import { until } from "../../harness/until.ts";
 import { clients, storeOn } from "../../store/contract/clients.ts";
 
-const DEADLINE_MS = 200;
+/** As long as no machine lets a server that works be silent. */
+const DEADLINE_MS = 2000;
 const policies = [fixedWindow({ limit: 1e6, span: "1h" })];
 
 const ends: (() => unknown)[] = [];
@@ -99,9 +100,13 @@ test("`applied` of each error is true throughout an outage", async () => {
   server.pause();
   const sent = Array.from({ length: 20 }, take);
   await until("it is down", () => store.health.state === "down");
-  const refused = Array.from({ length: 50 }, take);
-  await Promise.all([...sent, ...refused]);
-  expect(reported.no).toBeGreaterThanOrEqual(50);
+  await Promise.all(sent);
+  // The calls of a turn may ask in place of a probe that is late, but not those of every one.
+  await until("calls are refused at once", async () => {
+    const before = reported.no;
+    await Promise.all(Array.from({ length: 50 }, take));
+    return reported.no === before + 50;
+  });
   server.resume();
   await until("it is up", () => store.health.state === "up");
   await take();
@@ -124,7 +129,7 @@ async function restServer() {
 
 test("a slow answer alone is no outage", async () => {
   const { rest, befalls } = await restServer();
-  const store = httpStore({ url: rest.url, token: rest.token, deadline: 3 * DEADLINE_MS });
+  const store = httpStore({ url: rest.url, token: rest.token, deadline: DEADLINE_MS });
   const events = watched(store);
   const limiter = new Limiter(store, policies, { name: "l" });
   await works(limiter);

@@ -50,7 +50,7 @@ test("calls queued behind a failed one fail with it, so none waits for several d
       },
     }),
   });
-  expect(await scene.record(series)).toBe(true);
+  await until("it is connected", () => scene.record(series));
   server.pause();
   attempts.length = 0;
   // A dozen appends' worth, of which one is sent.
