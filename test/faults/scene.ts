@@ -27,7 +27,7 @@ export class Scene {
     client: Client,
     { change = (store: Store) => store, ...options }: RedisStoreOptions & { change?: (store: Store) => Store } = {},
   ): Series {
-    const store = redisStore(client, { deadline: 1000, ...options });
+    const store = redisStore(client, { deadline: 60_000, ...options });
     const series = new Series(change(store), this.name, this.#options);
     this.#series.push(series);
     this.#ends.push(() => store.close());
@@ -81,7 +81,7 @@ export class Scene {
    */
   async settle(client: Client, raw: Redis | Cluster, { mayLose = false } = {}): Promise<number[]> {
     const kept = [...this.#series];
-    const cold = this.open(client, { deadline: 5000 });
+    const cold = this.open(client);
     const found = await cold.values();
     const missing = this.ledger.settle(found, { mayLose });
     const { degraded, count, sum, percentiles } = await cold.stats();
@@ -109,7 +109,7 @@ export class Scene {
 }
 
 /** The first calls after the troubles may still meet a connection that is given up, and a store that no probe has found up. */
-async function answered<T>(ask: () => Promise<T>, untilMs = performance.now() + 8000): Promise<T> {
+async function answered<T>(ask: () => Promise<T>, untilMs = performance.now() + 240_000): Promise<T> {
   return ask().catch(async (error) => {
     if (!error.transient || performance.now() > untilMs) throw error;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -24,7 +24,7 @@ function connect(): Redis {
 function open(scene: Scene) {
   const client = connect();
   scene.atEnd(() => client.disconnect());
-  return scene.open(client);
+  return scene.open(client, { deadline: 1000 });
 }
 
 /** Kills the primary and waits until the sentinels have made the replica the primary. */
