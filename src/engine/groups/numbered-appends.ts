@@ -5,7 +5,7 @@ import { VALUE_PAIR } from "../journal/format/constants.ts";
 import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
 import type { Append } from "../journal/steps/append.ts";
 import { renumberAt } from "../kernel/blocks/pairs.ts";
-import { uncertain, unsent } from "../series/refused.ts";
+import { failUncertain, UNSURE, unsent } from "../series/refused.ts";
 import { groupsKey } from "./dictionary.ts";
 import type { GroupNames } from "./group-names.ts";
 import type { OwnGroups } from "./labels.ts";
@@ -39,42 +39,36 @@ export class NumberedAppends {
   }
 
   readonly send = async (input: Append, options: RunOptions): Promise<JournalAnswer> => {
-    /** An append that was refused may still be written: it was sent more than once, and an earlier copy came before the loss. */
-    let isUnsure = false;
+    /** Refused appends that may still be written: they were sent more than once, and an earlier copy came before the loss. */
+    let unsure = 0;
+    const ranOnce = () => void unsure--;
     for (let attempt = 1; ; attempt++) {
-      const numbered = await this.#inGroups(input, attempt > 1).catch((error) => {
-        throw isUnsure ? uncertain(error) : unsent(error);
-      });
-      let isOnlyRun = false;
-      const ranOnce = () => {
-        isOnlyRun = true;
-      };
-      const run = this.#store.run(appendInGroups, this.#key, numbered, { ...options, ranOnce });
-      const answer = await run.catch((error) => {
-        throw isUnsure ? uncertain(error) : error;
-      });
-      isUnsure ||= !isOnlyRun;
+      /** Until it is made, only names were asked for. */
+      let numbered: AppendInGroups | undefined;
+      let answer: JournalAnswer;
+      try {
+        if (attempt > 1) await this.#names.refresh();
+        // An append names a dictionary, even if all its events are of the group _other.
+        while (!this.#hasNumbers() || this.#names.known.length === 0)
+          await this.#names.add(this.#own.values.slice(this.#numbers.length));
+        const frames = input.frames.map((frame) => this.#numbered(frame));
+        numbered = { ...input, frames, guard: this.#names.known };
+        answer = await this.#store.run(appendInGroups, this.#key, numbered, { ...options, ranOnce });
+      } catch (error) {
+        if (unsure) failUncertain(error);
+        throw numbered ? error : unsent(error);
+      }
+      unsure++;
       // Its number was one above that of a chunk that existed.
       if (answer.status === STATUS.old && answer.header!.number + 1 < numbered.guard.firstChunk)
-        throw corruptError(groupsKey(this.#key), "its first chunk is later than all chunks", { applied: "unknown" });
+        throw corruptError(groupsKey(this.#key), "its first chunk is later than all chunks", UNSURE);
       if (answer.status !== REGROUPED) {
-        if (!isUnsure) options.ranOnce?.();
+        if (!unsure) options.ranOnce?.();
         return answer;
       }
-      if (attempt === MAX_ATTEMPTS)
-        throw new OrielError("LOST", "the names of its groups kept changing", { transient: true, applied: "unknown" });
+      if (attempt === MAX_ATTEMPTS) throw new OrielError("LOST", "the names of its groups kept changing", UNSURE);
     }
   };
-
-  /** An append with the numbers of the dictionary, which was lost where one `isRefused`. It sends no event. */
-  async #inGroups(input: Append, isRefused: boolean): Promise<AppendInGroups> {
-    const names = this.#names;
-    if (isRefused) await names.refresh();
-    // An append names a dictionary, even if all its events are of the group _other.
-    while (!this.#hasNumbers() || names.known.length === 0)
-      await names.add(this.#own.values.slice(this.#numbers.length));
-    return { ...input, frames: input.frames.map((frame) => this.#numbered(frame)), guard: names.known };
-  }
 
   /** Whether every own group has its number of the dictionary as it is known now. */
   #hasNumbers(): boolean {

@@ -3,25 +3,22 @@ import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
 import { mismatchOf } from "../journal/format/chunk.ts";
 import { constants } from "../journal/format/constants.ts";
 
+/** Of a refusal of the last copy of a request: an earlier one may have been applied. */
+export const UNSURE = { transient: true, applied: "unknown" } as const;
+
 /** The error of an append that the store refused as a whole. */
 export function refused(answer: JournalAnswer, valueType: number): OrielError {
   switch (answer.status) {
     case STATUS.mismatch:
       return mismatchOf(answer.header!, valueType);
     case STATUS.full:
-      return new OrielError("OVERLOADED", `the open chunk has ${answer.length} bytes and waits to be closed`, {
-        transient: true,
-        applied: "unknown",
-      });
+      return new OrielError("OVERLOADED", `the open chunk has ${answer.length} bytes and waits to be closed`, UNSURE);
     case STATUS.void: {
       const late = `the store would give the events a time more than ${constants.voidAfterMs} ms from when they were recorded`;
-      return new OrielError("STALE", late, { transient: true, applied: "unknown" });
+      return new OrielError("STALE", late, UNSURE);
     }
     case STATUS.old:
-      return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", {
-        transient: true,
-        applied: "unknown",
-      });
+      return new OrielError("OVERLOADED", "the open chunk is too old and was not closed", UNSURE);
     default:
       return new OrielError("CORRUPT", `the key holds no journal of format ${constants.format}`);
   }
@@ -58,9 +55,9 @@ export function unsent(error: unknown): unknown {
   return restated(error, "no");
 }
 
-/** The same failure of a call of which an earlier request may have been applied. */
-export function uncertain(error: unknown): unknown {
-  return restated(error, "unknown");
+/** Throws the same failure, of a call of which an earlier request may have been applied. */
+export function failUncertain(error: unknown): never {
+  throw restated(error, "unknown");
 }
 
 /** The error of a query whose own event is in the journal. A retry of the same call would record the event twice. */

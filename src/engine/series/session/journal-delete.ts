@@ -5,6 +5,7 @@ import { constants } from "../../journal/format/constants.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import { DELETED, deleteChunk } from "../../journal/steps/delete.ts";
 import { closedKey } from "../../journal/steps/rotate.ts";
+import { UNSURE } from "../refused.ts";
 
 const DELETED_AT_ONCE = 16;
 const MAX_ROUNDS = 100;
@@ -51,5 +52,5 @@ async function deleteSeen(
   });
   if (result !== DELETED.void) return result;
   const late = `the deletion was sent more than ${constants.voidAfterMs} ms after the series was read`;
-  throw new OrielError("STALE", late, { transient: true, applied: "unknown" });
+  throw new OrielError("STALE", late, UNSURE);
 }

@@ -10,7 +10,7 @@ import { appendAndReadOutlines, type OutlineQuery } from "../../journal/sealed/s
 import { append } from "../../journal/steps/append.ts";
 import { frameOf, type RecordedEvent, type RecordResult, record } from "../../journal/steps/record.ts";
 import { rotate } from "../../journal/steps/rotate.ts";
-import { refused, uncertain, unsent } from "../refused.ts";
+import { failUncertain, refused, unsent } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
 import { givenUpkeep } from "./given-upkeep.ts";
@@ -73,12 +73,8 @@ export class JournalWriter {
   }
 
   /** Follows `record`, of which an earlier attempt without an answer may have been applied. The event counts once. */
-  async appendEvent(event: RecordedEvent): Promise<JournalAnswer> {
-    try {
-      return await this.#append([frameOf(event)], event.voidAfterMs, "none");
-    } catch (error) {
-      throw uncertain(error);
-    }
+  appendEvent(event: RecordedEvent): Promise<JournalAnswer> {
+    return this.#append([frameOf(event)], event.voidAfterMs, "none").catch(failUncertain);
   }
 
   /**
@@ -178,12 +174,8 @@ export class JournalWriter {
       this.#guardedUntilMs = answer.guardedUntilMs;
     }
     if (answer.status === STATUS.old) {
-      try {
-        await this.#rotate(answer.header!);
-        answer = await send();
-      } catch (error) {
-        throw uncertain(error); // of several copies, the first one may have been written before the chunk was too old
-      }
+      // Of several copies, the first one may have been written before the chunk was too old.
+      answer = await this.#rotate(answer.header!).then(send).catch(failUncertain);
     }
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
     if (isDated) answer.isOnlyCopy = unsure === 0;
