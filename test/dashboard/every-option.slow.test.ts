@@ -19,6 +19,7 @@ import {
   Semaphore,
   Series,
   SeriesGroup,
+  ShardedSeries,
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
@@ -67,6 +68,24 @@ const MADE: Made[] = [
       entropy: [() => 0.5],
     },
     make: (store, name, options) => new Series(store, name, options),
+  },
+  {
+    kind: "Series",
+    matrix: "shardedSeries",
+    values: {
+      shards: [1, 5],
+      retention: ["2h"],
+      values: ["float64"],
+      clock: ["event"],
+      nan: ["ignore"],
+      resolution: ["10us"],
+      onStoreError: ["local"],
+      replicas: [1],
+      maxPendingBytes: [1e6],
+      maxResidentBytes: [1e6],
+      entropy: [() => 7],
+    },
+    make: (store, name, options) => new ShardedSeries(store, name, { shards: 3, ...options }),
   },
   {
     kind: "Limiter",
@@ -221,7 +240,7 @@ const clock = { nowMs: 0 };
 let store: ReturnType<typeof redisStore>;
 const made = new Map<string, { kind: string; structure: unknown }>();
 
-const CLOSED = [Series, SeriesGroup, Counters, FleetMetrics] as const;
+const CLOSED = [Series, ShardedSeries, SeriesGroup, Counters, FleetMetrics] as const;
 
 function isClosed(structure: unknown): structure is { close(): Promise<void> } {
   return CLOSED.some((each) => structure instanceof each);

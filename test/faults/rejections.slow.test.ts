@@ -81,6 +81,7 @@ test("every method of every structure with a store has a row", async () => {
   const over = [
     "Series",
     "SeriesGroup",
+    "ShardedSeries",
     "LockedWindow",
     "Limiter",
     "Lock",

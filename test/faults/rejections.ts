@@ -41,6 +41,11 @@ async function warmGroup(store: Store, name: string) {
   return it;
 }
 const series = (store: Store, name: string) => new oriel.Series(store, name);
+const sharded = async (store: Store, name: string) => {
+  const it = new oriel.ShardedSeries(store, name, { shards: 2 });
+  for (let shard = 0; shard < 2; shard++) await it.record(1);
+  return it;
+};
 /** One that has asked what it asks but once: from then on a change is the first request of its call. */
 async function warm(store: Store, name: string) {
   const it = series(store, name);
@@ -110,6 +115,18 @@ export const ASKINGS: readonly Asking[] = [
   row("SeriesGroup.stats", ASKS, group, (it) => it.stats()),
   row("SeriesGroup.top", ASKS, group, (it) => it.top(1)),
   row("SeriesGroup.delete", CHANGES, group, (it) => it.delete()),
+  row("ShardedSeries.record", CHANGES, sharded, (it) => it.record(1)),
+  row("ShardedSeries.record with options", CHANGES, sharded, (it) => it.record(1, { at: Date.now() })),
+  row("ShardedSeries.recordMany", CHANGES, sharded, (it) => it.recordMany([1, 2])),
+  row("ShardedSeries.recordAndGet", CHANGES, sharded, (it) => it.recordAndGet(1)),
+  row("ShardedSeries.stats", ASKS, sharded, (it) => it.stats()),
+  row("ShardedSeries.values", ASKS, sharded, (it) => it.values()),
+  row("ShardedSeries.fractionBelow", ASKS, sharded, (it) => it.fractionBelow(1)),
+  row("ShardedSeries.ranks", ASKS, sharded, (it) => it.ranks([1])),
+  row("ShardedSeries.histogram", ASKS, sharded, (it) => it.histogram({ bounds: [1] })),
+  row("ShardedSeries.compare", ASKS, sharded, (it) => it.compare({ span: "1m", before: "1m" })),
+  row("ShardedSeries.timeline", ASKS, sharded, (it) => it.timeline({ every: "1m" })),
+  row("ShardedSeries.delete", CHANGES, sharded, (it) => it.delete()),
   row("Series.static stats", ASKS, series, (it) => oriel.Series.stats([it])),
   row("Series.static timeline", ASKS, series, (it) => oriel.Series.timeline([it], { every: "1m" })),
   row("LockedWindow.addAndGetStats", CHANGES, locked, (it) => it.addAndGetStats(1)),
@@ -195,6 +212,8 @@ export const SILENT: Record<string, string> = {
   "Series.close": "waits for what was recorded, whose calls reject",
   "Lock.static all": "sends nothing",
   "Series.explain": "sends nothing",
+  "ShardedSeries.observe": "tells store.on(error): test/shards/observe.test.ts",
+  "ShardedSeries.close": "waits for what was recorded, whose calls reject",
   "SeriesGroup.observe": "tells store.on(error): test/groups/options.test.ts",
   "SeriesGroup.close": "waits for what was recorded, whose calls reject",
   "HeldLock.assertHeld": "sends nothing",

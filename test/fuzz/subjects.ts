@@ -1,7 +1,7 @@
 import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
 import { lock, readWriteLock, semaphore } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
-import { eventSeries, lockedWindow, sealedSeries, series, seriesGroup } from "./window-subjects.ts";
+import { eventSeries, lockedWindow, sealedSeries, series, seriesGroup, shardedSeries } from "./window-subjects.ts";
 import { counters, lists, queue } from "./work-subjects.ts";
 
 /** Every structure that keeps something in a store. */
@@ -10,6 +10,7 @@ export const SUBJECTS: readonly Subject[] = [
   eventSeries,
   sealedSeries,
   seriesGroup,
+  shardedSeries,
   lockedWindow,
   limiter,
   leasingLimiter,

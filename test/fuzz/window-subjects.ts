@@ -6,7 +6,7 @@ import { read } from "../../src/engine/journal/steps/read.ts";
 import { rotate } from "../../src/engine/journal/steps/rotate.ts";
 import { jsCodec } from "../../src/engine/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/engine/kernel/choose.ts";
-import { LockedWindow, Series, SeriesGroup, type SeriesOptions } from "../../src/entries/index.ts";
+import { LockedWindow, Series, SeriesGroup, type SeriesOptions, ShardedSeries } from "../../src/entries/index.ts";
 import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -122,6 +122,45 @@ export const seriesGroup: Subject = {
         expectEqual("series group: count", (await counted()) - before, 3);
       },
       close: () => group.close(),
+    };
+  },
+};
+
+export const shardedSeries: Subject = {
+  name: "sharded series",
+  called: /series/i,
+  drives: ["ShardedSeries"],
+  keys: [/^oriel:\{NAME:\d+\}:shard$/, /^oriel:\{NAME\}:shards$/],
+  open(store, key, span = "1m"): Driven {
+    const sharded = new ShardedSeries(store, key, { shards: 2, retention: span });
+    return {
+      reported: [],
+      async seed() {
+        for (const value of SEEDED) await sharded.record(value);
+      },
+      asks: {
+        record: () => sharded.record(1),
+        "record again": () => sharded.record(2),
+        recordMany: () => sharded.recordMany([4, 5]),
+        recordAndGet: () => sharded.recordAndGet(3),
+        stats: () => sharded.stats(),
+        "stats of the values": () => sharded.stats({ percentiles: [] }),
+        timeline: () => sharded.timeline({ every: "10s" }),
+        histogram: () => sharded.histogram({ bounds: [3] }),
+        ranks: () => sharded.ranks([3]),
+        compare: () => sharded.compare({ span: "10s", before: "10s" }),
+        values: () => sharded.values(),
+        fractionBelow: () => sharded.fractionBelow(3),
+        delete: () => sharded.delete(),
+        "record after delete": () => sharded.record(1),
+      },
+      async check() {
+        const before = (await sharded.stats()).count;
+        await Promise.all([7, 8, 9].map((value) => sharded.record(value)));
+        await sharded.recordMany([1, 2]);
+        expectEqual("sharded series: count", (await sharded.stats()).count - before, 5);
+      },
+      close: () => sharded.close(),
     };
   },
 };

@@ -205,14 +205,15 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 28_600],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_500],
   ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 16_500],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 62_450],
-  ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 62_450],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 69_420],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 75_600],
-  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 67_510],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 62_540],
+  ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 62_540],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 69_560],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 75_630],
+  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 67_660],
+  ["a sharded series", `export { ShardedSeries } from "oriel/series"`, "workerd", 63_080],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_250],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_500],
-  ["all", `export * from "oriel"`, "workerd", 232_200],
+  ["all", `export * from "oriel"`, "workerd", 236_700],
 ];
 
 describe("the dashboard", () => {
@@ -222,12 +223,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 275 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 280 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].reduce((sum, each) => sum + Buffer.from(each, "base64").length, 0);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(274_200);
+    expect(gzipped).toBeLessThanOrEqual(279_250);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

@@ -8,8 +8,8 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 819_450,
-  "oriel/limiter": 249_000,
+  oriel: 833_400,
+  "oriel/limiter": 249_010,
   "oriel/lock": 249_000,
   "oriel/breaker": 249_000,
 };

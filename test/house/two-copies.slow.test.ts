@@ -140,6 +140,13 @@ const USES: Record<string, (copy: Copy, store: MemoryStore) => Promise<unknown>>
     await group.close();
     return rows[0]!.count;
   },
+  async ShardedSeries({ oriel }, store) {
+    const series = new oriel.ShardedSeries(store, "sharded", { shards: 2 });
+    await series.record(1);
+    const { count } = await series.stats();
+    await series.close();
+    return count;
+  },
   async LockedWindow({ oriel }, store) {
     return (await new oriel.LockedWindow(store, "w", { span: "1m" }).addAndGetStats(1)).count;
   },

@@ -8,6 +8,7 @@ import {
   Lock,
   Series,
   SeriesGroup,
+  ShardedSeries,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -20,6 +21,7 @@ type Read = () => Promise<unknown>;
 async function readsOf(store: Store, step: () => void): Promise<Read[]> {
   const [one, other] = ["one", "other"].map((name) => new Series(store, name, { retention: "1m", values: "float64" }));
   const group = new SeriesGroup(store, "group", { labels: ["site", "lane"], retention: "1m" });
+  const sharded = new ShardedSeries(store, "sharded", { shards: 3, retention: "1m", values: "float64" });
   const limiter = new Limiter(store, [slidingWindow({ limit: 50, span: "10s" })], { name: "at once" });
   const counters = new Counters(store, "counters", { dimensions: ["site", "lane"], shards: 3 });
   const queue = new DelayQueue<number>(store, "queue", { shards: 2 });
@@ -29,6 +31,7 @@ async function readsOf(store: Store, step: () => void): Promise<Read[]> {
   for (let i = 0; i < 40; i++) {
     await Promise.all([
       ...[one!, other!].map((series, which) => series.recordMany([i * 7 + 300 * which, (i * 7919) % 211])),
+      sharded.recordMany([i * 7, (i * 7919) % 211]),
       group.record((i * 31) % 97, { site: `${i % 3}`, lane: `${i % 2}` }),
       limiter.take(`id ${i % 4}`, { cost: 1 + (i % 3) }),
       counters.add({ site: `site ${i % 3}`, lane: `lane ${i % 2}` }, 1 + i),
@@ -53,6 +56,9 @@ async function readsOf(store: Store, step: () => void): Promise<Read[]> {
     reads.push(() => other!.histogram({ span: 90 * i + 10, bounds: [50, 50 + 40 * (i + 1)] }));
     reads.push(() => one!.compare({ span: 200 + 100 * i, before: 100 * i + 1, percentiles }));
     reads.push(() => Series.stats([one!, other!], { span: 120 + 70 * i, percentiles }));
+    reads.push(() => sharded.stats({ span: 100 + 300 * i, percentiles }));
+    reads.push(() => sharded.timeline({ span: 300 + 300 * i, every: 100, percentiles }));
+    reads.push(() => sharded.values({ span: 100 + 300 * i }));
     reads.push(() => group.stats({ span: 200 + 300 * i, percentiles, by: i % 2 === 0 ? ["site"] : [] }));
     reads.push(() => group.top(2, { by: "p90", span: 150 + 200 * i, match: { lane: "1" } }));
     reads.push(() => one!.timeline({ span: 300 + 300 * i, every: 100, percentiles }));

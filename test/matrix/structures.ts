@@ -18,6 +18,7 @@ import {
   Semaphore,
   Series,
   SeriesGroup,
+  ShardedSeries,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
@@ -62,6 +63,21 @@ export const structures = structuresOf({
     },
     hasKernel: true,
     make: (options) => new Series(store, "s", options),
+  },
+  shardedSeries: {
+    modes: { values: ["float32", "float64"], onStoreError: ["throw", "local"], replicas: [0, 1] },
+    elsewhere: {
+      shards: ALL_ROWS,
+      retention: ALL_ROWS,
+      clock: ALL_ROWS,
+      nan: "of each shard, whose suite runs in every row",
+      resolution: "of each shard, whose suite runs in every row",
+      maxPendingBytes: BOUND,
+      maxResidentBytes: BOUND,
+      entropy: "for tests that repeat themselves",
+    },
+    hasKernel: true,
+    make: (options) => new ShardedSeries(store, "s", { shards: 2, ...options }),
   },
   seriesGroup: {
     modes: { replicas: [0, 1] },

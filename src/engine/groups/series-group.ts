@@ -73,11 +73,12 @@ export class SeriesGroup<const Names extends readonly string[] = readonly string
     };
     this.#own = new OwnGroups(labels, maxGroups, onFull);
     const { retentionMs, entropy } = series;
-    this.#names = new GroupNames(store, store.keyOf(name), { labels, maxGroups, retentionMs, entropy, onFull });
-    const { send: appending } = new NumberedAppends(store, store.keyOf(name), this.#names, this.#own);
+    const key = store.keyOf(name);
+    this.#names = new GroupNames(store, key, { labels, maxGroups, retentionMs, entropy, onFull });
+    const { send: appending } = new NumberedAppends(store, key, this.#names, this.#own);
     providePairs(pairCodec);
     const time = new ServerTime(store.monotonic);
-    this.#loops = new Beside(() => new CommitLoop(store, name, { ...series, appending }, time, this.#site));
+    this.#loops = new Beside(() => new CommitLoop(store, key, { ...series, appending }, time, this.#site));
     this[tap] = (listener) => {
       const { values } = this.#own;
       series.written.add((pairs) => eachPair(pairs, (value, number) => listener(value, values[number]!)));

@@ -18,6 +18,8 @@ export interface WindowView {
   stats?(window: FoldedWindow): WindowAggregates;
   /** A copy of the values inside the window, in the order of the journal. */
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column;
+  /** The latest time of the events; -Infinity if there are none. */
+  readonly latestMs?: number;
   /** All events that were acknowledged before this time of the server are here. Undefined while the store is unreachable. */
   readonly asOfMs?: number;
   /** Why a window from `fromMs` may lack events; undefined if it lacks none. */
@@ -30,7 +32,9 @@ export interface AskedQuery {
   /** Queries of one kind (compared as a Map's key) are computed once per cut. */
   kind: unknown;
   /** The query if it asks for statistics only. */
-  stats?: StatsQuery;
+  stats?: StatsQuery | undefined;
+  /** The window is answered together with those of other journals: its events or its outlines are wanted. */
+  isPart?: boolean;
 }
 
 /** A query that waits. It is answered at the next cut that holds every event up to batch `afterBatch`. */
@@ -54,6 +58,9 @@ export interface QueryQueue {
   /** The answer to an equal query that waits already, for one caller more. Undefined if there is none. */
   join(kind: unknown, afterBatch: number): Promise<WindowStats> | undefined;
 }
+
+/** How a window is asked for that is answered together with those of other journals. */
+export type AskedPart = Pick<PendingQuery, "afterBatch" | "stats" | "reportsDegraded">;
 
 type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 
@@ -106,15 +113,23 @@ export class ExactQueries {
   }
 
   /** Answers any other question about a window. */
-  compute<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, reportsDegraded = true): Promise<T> {
+  compute<T>(
+    window: WindowQuery,
+    kind: unknown,
+    compute: Compute<T>,
+    reportsDegraded = true,
+    part?: AskedPart,
+  ): Promise<T> {
     const { promise, resolve, reject } = deferred<T>();
     const give = resolve as (answer: unknown) => void;
-    this.#queue.ask({ window, afterBatch: 0, kind, callers: 1, reportsDegraded, compute, resolve: give, fail: reject });
+    const asked = { window, afterBatch: 0, kind, callers: 1, reportsDegraded, compute, resolve: give, fail: reject };
+    this.#queue.ask(part ? { ...asked, ...part, isPart: true } : asked);
     return promise;
   }
 }
 
-function copyOf(stats: WindowStats): WindowStats {
+/** For one of several callers that share an answer. */
+export function copyOf(stats: WindowStats): WindowStats {
   return { ...stats, percentiles: { ...stats.percentiles } };
 }
 

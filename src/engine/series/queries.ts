@@ -1,4 +1,4 @@
-import { kindOf, type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
+import { type StatsOptions, type StatsQuery, statsKindOf, statsQuery } from "../stats/window-query.ts";
 
 type LastOptions = Readonly<Record<string, unknown>>;
 
@@ -24,8 +24,8 @@ export class QueryCache {
   of(options: StatsOptions): KnownQuery {
     if (this.#query && this.#isLast(options as LastOptions)) return this.#query;
     const checked = statsQuery(options, this.#retentionMs, this.#end);
-    const { percentiles, method, ddof } = checked;
-    const query = { ...checked, kind: `${kindOf(checked)} ${percentiles} ${method} ${ddof}` };
+    const { percentiles } = checked;
+    const query = { ...checked, kind: statsKindOf(checked) };
     if (query.atMs !== undefined) return query;
     this.#query = query;
     this.#last = { ...options, percentiles };

@@ -60,9 +60,12 @@ export function failUncertain(error: unknown): never {
   throw restated(error, "unknown");
 }
 
+/** Begins its message. */
+export const RECORDED = "the event is recorded, but its window has no answer: ";
+
 /** The error of a query whose own event is in the journal. A retry of the same call would record the event twice. */
 export function afterRecording(error: unknown): unknown {
-  return restated(error, "unknown", "the event is recorded, but its window has no answer: ");
+  return restated(error, "unknown", RECORDED);
 }
 
 function restated(cause: unknown, applied: "no" | "unknown", before = ""): unknown {

@@ -81,6 +81,10 @@ export const BUFFERED: Recorded = Object.freeze({ degraded: true, degradedBy: "l
 export type SeriesSettings = ReturnType<typeof seriesSettings> & {
   /** Sends the appends of this process in place of the step, for events that the store has in another form. */
   appending?: (input: Append, options: RunOptions) => Promise<JournalAnswer>;
+  /** Called before an append. Returns a promise if it has to wait. If that rejects, nothing is sent. */
+  beforeAppend?: () => Promise<void> | undefined;
+  /** Called when a request of this process has ended, with its error. */
+  ended?: (error: unknown) => void;
 };
 
 export type WrittenListener = (values: ArrayLike<number>) => void;

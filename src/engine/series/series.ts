@@ -24,14 +24,11 @@ import {
   ranksOf,
   ranksQuery,
 } from "../stats/distribution.ts";
-import type { Run } from "../stats/runs/run.ts";
 import {
   type Bucket,
-  bucketNumber,
   bucketsOf,
   type Timeline,
   type TimelineOptions,
-  type TimelineQuery,
   timelineOf,
   timelineQuery,
 } from "../stats/timeline.ts";
@@ -45,8 +42,9 @@ import {
   type WindowQuery,
   windowQuery,
 } from "../stats/window-query.ts";
-import { type Degraded, Fold, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import type { WindowStats } from "../stats/window-stats.ts";
 import { SharedAnswers } from "./answers/shared-answers.ts";
+import { bucketsPart, mergedStats, mergedTimeline, partOf } from "./parts.ts";
 import { aggregatesOf, foldOf, type WindowView } from "./pending-query.ts";
 import { type KnownQuery, QueryCache } from "./queries.ts";
 import {
@@ -88,8 +86,8 @@ export class Series {
     this.#store = store;
     this.#settings = this.#site.checked(undefined, () => seriesSettings(options));
     this.retentionMs = this.#settings.retentionMs;
-    const time = new ServerTime(store.monotonic);
-    this.#loops = new Beside(() => new CommitLoop(store, name, this.#settings, time, this.#site));
+    const [key, time] = [store.keyOf(name), new ServerTime(store.monotonic)];
+    this.#loops = new Beside(() => new CommitLoop(store, key, this.#settings, time, this.#site));
     this.#queries = new QueryCache(this.retentionMs, "at");
     this.#recordQueries = new QueryCache(this.retentionMs, "now");
     this.#shared = this.#sharedAnswers();
@@ -405,64 +403,4 @@ function isSeries(value: unknown): boolean {
 function askedOf(view: WindowView, toMs: number, query: WindowQuery, nan: NanPolicy): Asked {
   const window = windowUntil(toMs, query);
   return { fold: foldOf(view, window), window, nan, degradedBy: view.degradedBy(window.fromMs) };
-}
-
-/** The window of one of several series: its runs, which do not change while the other parts are awaited. */
-interface WindowPart {
-  runs: readonly Run[];
-  fromMs: number;
-  toMs: number;
-  degradedBy: Degraded | undefined;
-}
-
-function partOf(view: WindowView, fromMs: number, toMs: number, { closed }: StatsQuery): WindowPart {
-  const runs: Run[] = [];
-  view.collect({ add: (run) => void runs.push(run) }, fromMs, toMs, closed);
-  return { runs, fromMs, toMs, degradedBy: view.degradedBy(fromMs) };
-}
-
-/** The buckets of one of several series, by their numbers. */
-interface TimelinePart {
-  parts: ReadonlyMap<number, WindowPart>;
-  buckets: readonly Bucket[];
-  toMs: number;
-  degradedBy: Degraded | undefined;
-}
-
-function bucketsPart(view: WindowView, _: number, toMs: number, query: TimelineQuery): TimelinePart {
-  const buckets = bucketsOf(query, toMs);
-  const parts = buckets.map(
-    (bucket) => [bucketNumber(query, toMs, bucket.toMs), partOf(view, bucket.fromMs, bucket.toMs, query)] as const,
-  );
-  return { parts: new Map(parts), buckets, toMs, degradedBy: view.degradedBy(buckets[0]!.fromMs) };
-}
-
-/** The buckets of the part that ends last, each with the events of all parts. */
-function mergedTimeline(parts: readonly TimelinePart[], query: TimelineQuery, nan: NanPolicy): Timeline {
-  const last = lastOf(parts);
-  const merged = (bucket: Bucket) => {
-    const number = bucketNumber(query, last.toMs, bucket.toMs);
-    return foldOfParts(parts.flatMap((part) => part.parts.get(number) ?? []));
-  };
-  return timelineOf(query, last.toMs, nan, last.buckets, merged, degradedByOf(parts));
-}
-
-/** The statistics of all parts together, in their order. The edges are those of the window that ends last. */
-function mergedStats(parts: readonly WindowPart[], query: StatsQuery, nan: NanPolicy): WindowStats {
-  const { fromMs, toMs } = lastOf(parts);
-  return statsOf(foldOfParts(parts), query, nan, fromMs, toMs, degradedByOf(parts));
-}
-
-function foldOfParts(parts: readonly WindowPart[]): Fold {
-  const fold = new Fold();
-  for (const { runs } of parts) for (const run of runs) fold.add(run);
-  return fold;
-}
-
-function lastOf<Part extends { toMs: number }>(parts: readonly Part[]): Part {
-  return parts.reduce((last, part) => (part.toMs > last.toMs ? part : last));
-}
-
-function degradedByOf(parts: readonly { degradedBy: Degraded | undefined }[]): Degraded | undefined {
-  return parts.find(({ degradedBy }) => degradedBy)?.degradedBy;
 }

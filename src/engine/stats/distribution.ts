@@ -11,7 +11,8 @@ export interface HistogramOptions extends WindowOptions {
 }
 
 /** How many events of a window are between each two bounds. */
-export interface Histogram extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy"> {
+export interface Histogram
+  extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy" | "missingShare"> {
   bounds: Float64Array;
   /**
    * One more than the bounds. `counts[i]` is the number of values above `bounds[i - 1]` and at most `bounds[i]`, as in Prometheus and
@@ -22,7 +23,7 @@ export interface Histogram extends Pick<WindowStats, "count" | "from" | "to" | "
 }
 
 /** The place of numbers among the values of a window. */
-export interface Ranks extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy"> {
+export interface Ranks extends Pick<WindowStats, "count" | "from" | "to" | "degraded" | "degradedBy" | "missingShare"> {
   /** For each number, how many values are below it. */
   below: Float64Array;
   /** For each number, how many values are below it or equal. */

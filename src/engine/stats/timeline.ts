@@ -48,6 +48,7 @@ export interface Timeline<P extends number = number> {
   /** True if a bucket may lack events. `degradedBy` is the reason, as in `stats`. */
   degraded: boolean;
   degradedBy?: Degraded;
+  missingShare?: number;
 }
 
 /** A checked timeline. `spanMs` is how far back it needs events: its span, and `window`. */

@@ -106,6 +106,12 @@ export function kindOf({ spanMs, atMs, closed }: WindowQuery): string {
   return `${spanMs} ${atMs} ${closed}`;
 }
 
+/** The same of a question about statistics. */
+export function statsKindOf(query: StatsQuery): string {
+  const { percentiles, method, ddof } = query;
+  return `${kindOf(query)} ${percentiles} ${method} ${ddof}`;
+}
+
 function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {
   const { span = retentionMs, closed = "right" } = options;
   oneOf("closed", closed, "right", "both");

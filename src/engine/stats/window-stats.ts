@@ -31,6 +31,8 @@ export interface WindowStats<P extends number = number> {
   /** True if the answer may lack events or the server's clock went back. `degradedBy` is the reason. */
   degraded: boolean;
   degradedBy?: Degraded;
+  /** With `degradedBy: "shards"`: the share of the shards whose events are missing. */
+  missingShare?: number;
 }
 
 /**
@@ -40,8 +42,9 @@ export interface WindowStats<P extends number = number> {
  * "local": the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only,
  * or lacks events that this process still buffers or that may never reach the store.
  * "clock": the server's clock is behind the last timestamp, so the time of the series stands still.
+ * "shards": shards of a series could not be reached. `missingShare` says how many.
  */
-export type Degraded = "retention" | "lost" | "local" | "clock";
+export type Degraded = "retention" | "lost" | "local" | "clock" | "shards";
 
 /** The aggregates of one window, computed in this process or on the server. */
 export interface WindowAggregates {

@@ -23,3 +23,7 @@ export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels)
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);
 export const Series = /* @__PURE__ */ withUpkeep(/* @__PURE__ */ withKernels(api.Series, kernels), upkeep);
 export const SeriesGroup = /* @__PURE__ */ withUpkeep(/* @__PURE__ */ withKernels(api.SeriesGroup, kernels), upkeep);
+export const ShardedSeries = /* @__PURE__ */ withUpkeep(
+  /* @__PURE__ */ withKernels(api.ShardedSeries, kernels),
+  upkeep,
+);

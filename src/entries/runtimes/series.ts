@@ -17,5 +17,9 @@ export const SeriesGroup = /* @__PURE__ */ withUpkeep(
   /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.SeriesGroup, kernels), blocks),
   upkeep,
 );
+export const ShardedSeries = /* @__PURE__ */ withUpkeep(
+  /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.ShardedSeries, kernels), blocks),
+  upkeep,
+);
 export const LocalSeries = /* @__PURE__ */ withKernels(entry.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(entry.LockedWindow, kernels);

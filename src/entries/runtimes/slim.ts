@@ -12,3 +12,4 @@ export const FleetMetrics = /* @__PURE__ */ withUpkeep(api.FleetMetrics, upkeep)
 export const recordHistory = /* @__PURE__ */ withUpkeep(api.recordHistory, upkeep);
 export const Series = /* @__PURE__ */ withUpkeep(api.Series, upkeep);
 export const SeriesGroup = /* @__PURE__ */ withUpkeep(api.SeriesGroup, upkeep);
+export const ShardedSeries = /* @__PURE__ */ withUpkeep(api.ShardedSeries, upkeep);

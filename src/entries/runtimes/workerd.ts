@@ -19,3 +19,4 @@ export const LocalSeries = /* @__PURE__ */ withKernels(api.LocalSeries, kernels)
 export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernels);
 export const Series = /* @__PURE__ */ withRunKernel(api.Series, runs);
 export const SeriesGroup = /* @__PURE__ */ withRunKernel(api.SeriesGroup, runs);
+export const ShardedSeries = /* @__PURE__ */ withRunKernel(api.ShardedSeries, runs);

@@ -1,8 +1,11 @@
 import { OrielError } from "../../base/errors.ts";
 import { Series } from "../../engine/series/series.ts";
+import type { SeriesOptions } from "../../engine/series/series-options.ts";
+import { ShardedSeries } from "../../engine/shards/sharded-series.ts";
 import { csvOf } from "../dashboard/csv.ts";
 import type { Distribution, RowNumbers } from "../dashboard/protocol.ts";
 import {
+  type AnySeries,
   type AskedWindow,
   binsOf,
   finite,
@@ -22,15 +25,20 @@ const EVENT_BYTES = 14;
 /** All who watch one list share the answers. */
 export const MAX_AGE = "1s";
 
-const openSeries: Open<Series> = (store, structure) => {
-  const { values, clock } = structure.settings;
-  return new Series(store, structure.name, {
+/** A series, or one with shards. */
+const openSeries: Open<AnySeries> = (store, structure) => {
+  const { values, clock, shards, servers } = structure.settings;
+  const options: SeriesOptions = {
     retention: retentionMsOf(structure),
     values: values === "float64" ? "float64" : "float32",
     clock: clock === "event" ? "event" : "server",
     nan: "ignore",
     maxResidentBytes: MAX_BYTES,
-  });
+  };
+  if (typeof shards !== "number") return new Series(store, structure.name, options);
+  if (servers !== undefined)
+    throw new OrielError("UNAVAILABLE", `its events are on ${servers} servers, of which the dashboard knows one`);
+  return new ShardedSeries(store, structure.name, { ...options, shards });
 };
 
 /** Series: rate, exact percentiles, heat map, distribution. Each number is an answer of `Series`. */
@@ -87,7 +95,7 @@ export function retentionMsOf({ settings }: Described): number {
   return typeof retention === "number" && retention >= 1 ? retention : 3_600_000;
 }
 
-export function seriesOf(scope: Scope, structure: Identified): Series {
+export function seriesOf(scope: Scope, structure: Identified): AnySeries {
   return scope.opened(structure, openSeries, (series) => series.close());
 }
 
@@ -117,7 +125,7 @@ const PERCENTILES = [
 ];
 
 /** The exact distribution of one window. */
-async function distributionOf(series: Series, { fromMs, toMs, below }: AskedWindow): Promise<Distribution> {
+async function distributionOf(series: AnySeries, { fromMs, toMs, below }: AskedWindow): Promise<Distribution> {
   const window = { span: toMs - fromMs, at: toMs };
   const [stats, share] = await Promise.all([
     series.stats({ ...window, percentiles: PERCENTILES }),

@@ -20,7 +20,7 @@ import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import { BlockParts } from "./block-parts.ts";
-import { OutlineWindow } from "./outline-window.ts";
+import { type OutlinedJournal, OutlineWindow } from "./outline-window.ts";
 
 /** Knows the events that the journal lost. */
 export interface LossTracker {
@@ -64,11 +64,15 @@ export class OutlineStats {
   /**
    * The journal itself if the answer has it whole, because no chunk of the window is sealed. Undefined if it must be read: chunks
    * were not found, do not fit together, are too many, or look damaged, which the reader of the journal reports. `first`: the
-   * answer to `outlineQueryOf` that came with an append.
+   * answer to `outlineQueryOf` that came with an append. `isPart`: the window itself is wanted, which is answered with other journals.
    */
-  async stats(query: StatsQuery, first?: JournalAnswer): Promise<WindowStats | JournalAnswer | undefined> {
+  async stats(
+    query: StatsQuery,
+    isPart: boolean,
+    first?: JournalAnswer,
+  ): Promise<WindowStats | OutlinedPart | JournalAnswer | undefined> {
     try {
-      return await this.#stats(query, first);
+      return await this.#stats(query, isPart, first);
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
       if (error instanceof OrielError && error.code === "CORRUPT") return undefined;
@@ -76,15 +80,25 @@ export class OutlineStats {
     }
   }
 
-  async #stats(query: StatsQuery, first?: JournalAnswer): Promise<WindowStats | JournalAnswer | undefined> {
+  async #stats(
+    query: StatsQuery,
+    isPart: boolean,
+    first?: JournalAnswer,
+  ): Promise<WindowStats | OutlinedPart | JournalAnswer | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const cut = tries === 0 && first ? first : await this.#read(query);
       this.#watcher.see(cut);
       if (!cut.header || cut.closedChunks?.chunks.every(({ header }) => header.format === constants.format)) return cut;
-      const window = windowOf(cut, query, this.#settings);
-      if (!window) return undefined;
-      const stats = await this.#answer(query, cut, cut.header, window);
-      if (stats !== "changed") return stats;
+      const found = windowOf(cut, query, this.#settings);
+      if (!found) return undefined;
+      const part = this.#partOf(cut, cut.header, found);
+      if (isPart) return part;
+      const window = new OutlineWindow(query.percentiles);
+      window.add(part);
+      const fold = await window.fold();
+      part.done();
+      const { fromMs, toMs, degradedBy } = part;
+      if (fold !== "changed") return fold && statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
     }
     return undefined;
   }
@@ -97,23 +111,21 @@ export class OutlineStats {
     return cut;
   }
 
-  async #answer(
-    query: StatsQuery,
-    cut: JournalAnswer,
-    header: ChunkHeader,
-    { window, oldest, isMissing, windowBytes, eventCount }: FoundWindow,
-  ): Promise<WindowStats | "changed" | undefined> {
-    const { nowMs } = cut;
+  #partOf(cut: JournalAnswer, header: ChunkHeader, found: FoundWindow): OutlinedPart {
+    const { oldest, isMissing, windowBytes, eventCount, ...window } = found;
     const parts = new BlockParts(this.#store, this.#key);
-    const fold = await window.fold(parts);
     const isTooLarge = eventCount * bytesPerEvent(header.valueType) > this.#settings.maxResidentBytes;
-    this.#watcher.spent(sizeOf(cut) + parts.fetchedBytes, 1 + parts.requests, windowBytes, isTooLarge);
-    if (!fold || fold === "changed") return fold;
     const coversUntilMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
-    const { fromMs, toMs } = window;
-    const state = { header, nowMs, missing: isMissing, coversUntilMs };
-    const degradedBy = degradedOf(state, fromMs, this.#losses.missingReason(fromMs));
-    return statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
+    const state = { header, nowMs: cut.nowMs, missing: isMissing, coversUntilMs };
+    const losses = this.#losses;
+    return {
+      ...window,
+      parts,
+      get degradedBy() {
+        return degradedOf(state, window.fromMs, losses.missingReason(window.fromMs));
+      },
+      done: () => this.#watcher.spent(sizeOf(cut) + parts.fetchedBytes, 1 + parts.requests, windowBytes, isTooLarge),
+    };
   }
 }
 
@@ -128,8 +140,15 @@ export function outlineQueryOf({ atMs, spanMs, closed, percentiles }: StatsQuery
   };
 }
 
-interface FoundWindow {
-  window: OutlineWindow;
+/** The window of one of several journals. */
+export interface OutlinedPart extends OutlinedJournal {
+  /** As far as is known when it is read. */
+  readonly degradedBy: Degraded | undefined;
+  /** Call it when all parts of blocks were requested. */
+  done(): void;
+}
+
+interface FoundWindow extends Omit<OutlinedJournal, "parts"> {
   oldest: ChunkHeader;
   /** True if the window needs the chunk before the oldest one, and that chunk has expired. */
   isMissing: boolean;
@@ -156,8 +175,7 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   const isMissing = needsOlder(oldest, fromMs) && cut.closedChunks.isOver(oldest, cut.nowMs);
   if (needsOlder(oldest, fromMs) && !isMissing) return undefined;
   const raw = new JournalCopy();
-  const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
-  const window = new OutlineWindow(fromMs, toMs, query.closed, percentiles);
+  const outlines: ChunkOutline[] = [];
   let windowBytes = cut.length;
   let sealedCount = 0;
   for (const chunk of closed.reverse()) {
@@ -170,7 +188,7 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
     } else {
       const outline = ChunkOutline.parse(chunk.bytes);
       if (outline.names) raw.skipSealed(outline.names, chunk.header.lastStampMs);
-      window.addOutline(outline);
+      outlines.push(outline);
       windowBytes += outline.sizeBytes;
       sealedCount += outline.count;
     }
@@ -178,6 +196,6 @@ function windowOf(cut: JournalAnswer, query: StatsQuery, settings: SeriesSetting
   raw.begin(header);
   raw.take(cut.bytes.subarray(HEADER_BYTES));
   if (raw.exceeds(settings.maxResidentBytes)) return undefined;
-  window.addRaw(raw);
-  return { window, oldest, isMissing, windowBytes, eventCount: sealedCount + raw.eventCount };
+  const eventCount = sealedCount + raw.eventCount;
+  return { fromMs, toMs, closed: query.closed, outlines, raw, oldest, isMissing, windowBytes, eventCount };
 }

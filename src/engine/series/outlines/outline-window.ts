@@ -16,49 +16,61 @@ function firstRank(numbers: number, p: number): number {
   return Math.floor((numbers * p) / 100) - 2;
 }
 
+/** The window of one journal: raw chunks, whose events are here, and sealed chunks, whose outlines are. */
+export interface OutlinedJournal {
+  fromMs: number;
+  toMs: number;
+  closed: Closed;
+  /** Of its sealed chunks. */
+  outlines: readonly ChunkOutline[];
+  raw: JournalCopy;
+  parts: BlockParts;
+}
+
 /**
- * A window over raw chunks, whose events are here, and sealed chunks, whose outlines are. Blocks inside the window count by their
- * statistics. Blocks that an edge of it cuts are read whole.
+ * The window of one journal, or of several that are answered as one. Blocks inside the window count by their statistics. Blocks that an
+ * edge of it cuts are read whole.
  */
 export class OutlineWindow {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly #closed: Closed;
   readonly #percentiles: readonly number[];
   readonly #sum = new Accumulator();
   readonly #search = new RankSearch();
-  readonly #chunkOf = new Map<OutlinedBlock, ChunkOutline>();
+  readonly #chunkOf = new Map<OutlinedBlock, { outline: ChunkOutline; journal: OutlinedJournal }>();
   readonly #edges: OutlinedBlock[] = [];
 
-  /** `percentiles`: ascending. */
-  constructor(fromMs: number, toMs: number, closed: Closed, percentiles: readonly number[]) {
-    this.fromMs = fromMs;
-    this.toMs = toMs;
-    this.#closed = closed;
-    this.#percentiles = percentiles;
+  constructor(percentiles: readonly number[]) {
+    this.#percentiles = [...new Set(percentiles)].sort((a, b) => a - b);
   }
 
-  addOutline(outline: ChunkOutline): void {
-    if (outline.earliestMs > this.toMs || outline.latestMs < this.fromMs) return;
-    const isWhole = this.#hasAll(outline);
-    if (isWhole) this.#sum.add(partialOf(outline.summary));
-    for (const block of outline.blocks) {
-      this.#chunkOf.set(block, outline);
-      const { totals } = block;
-      const isBlockInside = isWhole || this.#hasAll(totals!);
-      if (!isWhole && isBlockInside) this.#sum.add(partialOf(totals!.summary));
-      if (isBlockInside && this.#percentiles.length > 0) this.#search.addBlock(block);
-      if (!isBlockInside && totals!.latestMs >= this.fromMs && totals!.earliestMs <= this.toMs) this.#edges.push(block);
+  add(journal: OutlinedJournal): void {
+    const { fromMs, toMs, closed, outlines, raw } = journal;
+    const hasAll = (part: { earliestMs: number; latestMs: number }) =>
+      isInside(part.earliestMs, fromMs, toMs, closed) && isInside(part.latestMs, fromMs, toMs, closed);
+    for (const outline of outlines) {
+      if (outline.earliestMs > toMs || outline.latestMs < fromMs) continue;
+      const isWhole = hasAll(outline);
+      if (isWhole) this.#sum.add(partialOf(outline.summary));
+      for (const block of outline.blocks) {
+        this.#chunkOf.set(block, { outline, journal });
+        const { totals } = block;
+        const isBlockInside = isWhole || hasAll(totals!);
+        if (!isWhole && isBlockInside) this.#sum.add(partialOf(totals!.summary));
+        if (isBlockInside && this.#percentiles.length > 0) this.#search.addBlock(block);
+        if (!isBlockInside && totals!.latestMs >= fromMs && totals!.earliestMs <= toMs) this.#edges.push(block);
+      }
     }
+    const add = (run: Run) => this.addRun(run);
+    for (const segment of raw.segments.list) segment.collect({ add }, fromMs, toMs, closed);
   }
 
-  addRaw(raw: JournalCopy): void {
-    const add = (run: Run) => this.#addRun(run);
-    for (const segment of raw.segments.list) segment.collect({ add }, this.fromMs, this.toMs, this.#closed);
+  /** Adds events that are here. */
+  addRun(run: Run): void {
+    this.#sum.add(run);
+    this.#search.addKnown(run.part(0, run.length));
   }
 
   /** "changed" if a sealed chunk is not the outlined one any more; undefined if the sums are too large for an f64. */
-  async fold(parts: BlockParts): Promise<OutlineFold | "changed" | undefined> {
+  async fold(): Promise<OutlineFold | "changed" | undefined> {
     const fewest = this.#sum.count - this.#sum.nanCount;
     const whole = [...this.#edges, ...this.#search.unsearched];
     // Values of blocks that are not searched. How many of them are numbers is known once they are fetched.
@@ -67,23 +79,22 @@ export class OutlineWindow {
       this.#search.bracket(firstRank(fewest, p), firstRank(fewest + uncertain, p) + RANKS - 1, uncertain, false),
     );
     const wanted = [...whole.map((block) => this.#partOf(block)), ...this.#groupsOf(guesses)];
-    if (!(await parts.fetch(wanted))) return "changed";
-    for (const block of this.#edges) this.#addRun(ColumnRun.of(parts.valuesInside(block, this.#isInside)));
+    if (!(await fetchAll(wanted))) return "changed";
+    for (const block of this.#edges) {
+      const { fromMs, toMs, closed, parts } = this.#chunkOf.get(block)!.journal;
+      this.addRun(ColumnRun.of(parts.valuesInside(block, (ms) => isInside(ms, fromMs, toMs, closed))));
+    }
     for (const block of this.#search.unsearched) {
-      const run = ColumnRun.of(parts.valuesInside(block, () => true));
+      const run = ColumnRun.of(this.#chunkOf.get(block)!.journal.parts.valuesInside(block, () => true));
       this.#search.addKnown(run.part(0, run.length));
     }
     if (!Number.isFinite(this.#sum.sumHigh)) return undefined;
-    const ordered = await this.#ordered(parts, guesses, uncertain);
+    const ordered = await this.#ordered(guesses, uncertain);
     return Array.isArray(ordered) ? new OutlineFold(this.#sum, this.#percentiles, ordered) : ordered;
   }
 
   /** The numbers of the ranks that each percentile can need. */
-  async #ordered(
-    parts: BlockParts,
-    guesses: readonly Bracket[],
-    uncertain: number,
-  ): Promise<number[] | "changed" | undefined> {
+  async #ordered(guesses: readonly Bracket[], uncertain: number): Promise<number[] | "changed" | undefined> {
     const numbers = this.#sum.count - this.#sum.nanCount;
     if (numbers === 0) return [];
     const ranks = this.#percentiles.map((p) =>
@@ -96,33 +107,39 @@ export class OutlineWindow {
       const brackets = ranks.map((its, i) =>
         found[i] ? guesses[i]! : this.#search.bracket(its[0]!, its[RANKS - 1]!, uncertain, true),
       );
-      if (!(await parts.fetch(this.#groupsOf(brackets)))) return "changed";
+      if (!(await fetchAll(this.#groupsOf(brackets)))) return "changed";
       found = numbersBy(brackets);
       if (found.includes(undefined)) return undefined;
     }
     return ranks.flatMap((its, i) => its.map((rank) => found[i]![rank - its[0]!]!));
   }
 
-  #addRun(run: Run): void {
-    this.#sum.add(run);
-    this.#search.addKnown(run.part(0, run.length));
+  #partOf(block: OutlinedBlock): WantedOf {
+    return { ...this.#chunkOf.get(block)!, block, groups: undefined };
   }
 
-  #partOf(block: OutlinedBlock): Wanted {
-    return { outline: this.#chunkOf.get(block)!, block, groups: undefined };
-  }
-
-  #groupsOf(brackets: readonly Bracket[]): Wanted[] {
+  #groupsOf(brackets: readonly Bracket[]): WantedOf[] {
     return this.#search
       .missingIn(brackets)
-      .map(({ block, groups }) => ({ outline: this.#chunkOf.get(block)!, block, groups, search: this.#search }));
+      .map(({ block, groups }) => ({ ...this.#chunkOf.get(block)!, block, groups, search: this.#search }));
   }
+}
 
-  readonly #isInside = (ms: number): boolean => isInside(ms, this.fromMs, this.toMs, this.#closed);
+interface WantedOf extends Wanted {
+  journal: OutlinedJournal;
+}
 
-  #hasAll({ earliestMs, latestMs }: { earliestMs: number; latestMs: number }): boolean {
-    return this.#isInside(earliestMs) && this.#isInside(latestMs);
+/** Requests the parts of all journals at once. False if a chunk is not the outlined one any more. */
+async function fetchAll(wanted: readonly WantedOf[]): Promise<boolean> {
+  const all = new Map<BlockParts, Wanted[]>();
+  for (const one of wanted) {
+    const { parts } = one.journal;
+    const its = all.get(parts);
+    if (its) its.push(one);
+    else all.set(parts, [one]);
   }
+  const found = await Promise.all([...all].map(([parts, its]) => parts.fetch(its)));
+  return !found.includes(false);
 }
 
 /** The aggregates of a window. Only the values at some ranks are known, `RANKS` for each of `percentiles`. */

@@ -40,6 +40,7 @@ export class CommitLoop implements OneAtATime, QueryQueue, EventWriter {
   readonly #outbox: Outbox;
   readonly #offline: OfflineSession | undefined;
   readonly #recovery: Recovery | undefined;
+  readonly #ended: SeriesSettings["ended"];
   /** Work beside the loop. */
   readonly #aside = new Set<Promise<unknown>>();
   #queries: PendingQuery[] = [];
@@ -53,15 +54,16 @@ export class CommitLoop implements OneAtATime, QueryQueue, EventWriter {
   #isSending = false;
   #isClosed = false;
 
-  /** `time`: the estimate of the server's clock, shared by the loops of a series. */
-  constructor(store: Store, name: string, settings: SeriesSettings, time: ServerTime, site: Site) {
+  /** `key`: the journal's. `time`: the estimate of the server's clock, shared by the loops of a series. */
+  constructor(store: Store, key: string, settings: SeriesSettings, time: ServerTime, site: Site) {
     this.#store = store;
-    this.#key = store.keyOf(name);
+    this.#key = key;
     this.exact = new ExactQueries(this, settings.nan);
+    this.#ended = settings.ended;
     this.#outbox = new Outbox(settings, (error) => site.error("record", error));
     const { valueType, maxPendingBytes, isLocalOnError } = settings;
     const buffer = isLocalOnError ? new OfflineBuffer(valueType, maxPendingBytes) : undefined;
-    this.online = new OnlineSession(store, this.#key, settings, time, buffer);
+    this.online = new OnlineSession(store, key, settings, time, buffer);
     if (!buffer) return;
     this.#offline = new OfflineSession(store, site, settings, time, this.online.view, buffer);
     this.#recovery = new Recovery(this.online, this.#offline, settings, this);
@@ -218,7 +220,9 @@ export class CommitLoop implements OneAtATime, QueryQueue, EventWriter {
     if (endsWithRequest && this.isOffline) await this.#recovery?.tryNow();
     const { lastId } = this.#outbox;
     const begunMs = this.#offline?.nowMs() ?? 0;
-    const failure = await this.#session.commit(batch, queries);
+    const session = this.#session;
+    const failure = await session.commit(batch, queries);
+    if (session === this.online) this.#ended?.(failure?.error);
     if (failure) {
       if (!this.goOffline(failure.error)) await this.#fail(failure, lastId);
       else this.#offline?.takeOver(failure, begunMs, (failure.error as OrielError).applied === "unknown");

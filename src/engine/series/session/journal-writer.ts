@@ -51,9 +51,10 @@ export class JournalWriter {
   eventOf(batch: Batch): RecordedEvent | undefined {
     const value = batch.lone;
     const nowMs = this.#time.estimateMs();
-    const { valueType, retentionMs } = this.#settings;
+    const { valueType, retentionMs, beforeAppend } = this.#settings;
     // The step has no guard of groups.
-    if (value === undefined || !this.#isNormal || nowMs === undefined || valueType === VALUE_PAIR) return undefined;
+    if (value === undefined || !this.#isNormal || nowMs === undefined || valueType === VALUE_PAIR || beforeAppend?.())
+      return undefined;
     this.#producer ??= this.#begin();
     const sequence = this.#nextSequence();
     return {
@@ -82,6 +83,8 @@ export class JournalWriter {
    * all of the open chunk, and the closed chunks of that window.
    */
   async append(batch: Batch, known: Known | "none", outlines?: OutlineQuery): Promise<JournalAnswer> {
+    const waiting = this.#settings.beforeAppend?.();
+    if (waiting) await waiting;
     // A Worker saves a request here: its clock is right. A store in memory may have another clock.
     const isByOwnClock = endsWithRequest && outlines !== undefined && this.#store.address !== undefined;
     let nowMs = this.#time.estimateMs();

@@ -168,10 +168,12 @@ export class OnlineSession implements Session {
     first: PendingQuery,
     cut: JournalAnswer | undefined,
   ): Promise<JournalAnswer | undefined> {
-    const kinds = new Map([...queries].map(({ kind, stats }) => [kind, stats!] as const));
+    const kinds = new Map([...queries].map((query) => [query.kind, query] as const));
     // Waits for all of them, so that no error is left unhandled.
     const settled = await Promise.allSettled(
-      [...kinds].map(([kind, query]) => this.#outlines.stats(query, kind === first.kind ? cut : undefined)),
+      [...kinds].map(([kind, { stats, isPart }]) =>
+        this.#outlines.stats(stats!, isPart === true, kind === first.kind ? cut : undefined),
+      ),
     );
     const answers = new Map([...kinds.keys()].map((kind, i) => [kind, settled[i]!]));
     for (const query of queries) {

@@ -1,8 +1,11 @@
 import { argumentError } from "../../../base/errors.ts";
 import type { Series } from "../../../engine/series/series.ts";
+import type { ShardedSeries } from "../../../engine/shards/sharded-series.ts";
 import type { WindowStats } from "../../../engine/stats/window-stats.ts";
 import { csvOf } from "../csv.ts";
 import type { SeriesView, WindowNumbers } from "../protocol.ts";
+
+export type AnySeries = Series | ShardedSeries;
 
 const HEAT_BINS = 36;
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
@@ -14,7 +17,7 @@ const SECONDS = [
  * The numbers of each bucket of a window, and how its values are spread. The second turn has the same window: only events that are
  * recorded with a past time may have come since.
  */
-export async function viewOf(series: Series, { fromMs, toMs, below, buckets }: AskedWindow): Promise<SeriesView> {
+export async function viewOf(series: AnySeries, { fromMs, toMs, below, buckets }: AskedWindow): Promise<SeriesView> {
   const all = { span: toMs - fromMs, at: toMs };
   const [whole, share, line] = await Promise.all([
     series.stats(all),
@@ -156,7 +159,7 @@ class Bins {
   }
 
   /** Number of values of a window in each bin. */
-  async counts(series: Series, window: { span: number; at: number }): Promise<number[]> {
+  async counts(series: AnySeries, window: { span: number; at: number }): Promise<number[]> {
     const { counts } = await series.histogram({ ...window, bounds: this.edges.slice(1) });
     const last = counts.length - 2;
     counts[last]! += counts[last + 1]!;

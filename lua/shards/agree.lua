@@ -1,0 +1,87 @@
+#!lua
+-- Lists the spreads of a sharded series, and notes the one of this process.
+-- One atomic step: of two processes that begin with different numbers of shards, one is refused.
+-- KEYS  1 the list of spreads, and nothing else · 2 the open chunk of the series without shards
+-- ARGV  1 number of shards · 2 position of this server in a list of servers, from 1; 0 without a list
+--       3 ms for which the spread is listed from now on; 0: it is not noted · 4 1: the process begins, and may be refused
+-- Reply AGREED, then each listed spread as LISTED
+-- Errors MISMATCH, if a spread in use has more shards, or the server at another position; CORRUPT. Nothing was written
+-- Law   A noted spread stays listed until its time is over: another one never replaces it. That time never gets shorter, because the
+--       store keeps events for the longest retention of any writer. A time from the future, because the server's clock was set back,
+--       counts as now.
+-- Cost  O(spreads)
+-- @include layouts/shards
+-- @include store/refuse
+local keys_per_step = 2
+local arguments_per_step = 4
+
+local function listed_at(key, now)
+  local bytes = redis.call("GET", key)
+  if not bytes then return {} end
+  local damaged = refuse("CORRUPT", "it is no list of spreads")
+  if #bytes < SPREADS_BYTES or (#bytes - SPREADS_BYTES) % SPREAD_BYTES ~= 0 or struct.unpack("<I4", bytes) ~= SPREADS_FORMAT then
+    return nil, damaged
+  end
+  local spreads = {}
+  for at = SPREADS_BYTES + 1, #bytes, SPREAD_BYTES do
+    local shards, position, seen, keep = struct.unpack(SPREAD, bytes, at)
+    if not (shards >= 1 and shards <= MAX_SHARDS and position <= MAX_SHARDS and seen >= 0 and keep > 0 and keep <= LONGEST_KEEP_MS) then
+      return nil, damaged
+    end
+    seen = math.min(seen, now)
+    if seen + keep >= now then
+      spreads[#spreads + 1] = { shards = shards, position = position, seen = seen, keep = keep }
+    end
+  end
+  return spreads
+end
+
+local function position_text(position)
+  return position == 0 and "the only one" or "number " .. position .. " of a list"
+end
+
+local function refusal_of(spreads, shards, position, now)
+  for _, one in ipairs(spreads) do
+    if now - one.seen < IN_USE_MS then
+      if one.shards > shards then
+        return refuse("MISMATCH", "other processes record in " .. one.shards .. " shards, and this one in " .. shards
+          .. "; name as many, or begin " .. IN_USE_MS / 1000 .. " s after the last of them ended")
+      end
+      if one.position ~= position then
+        return refuse("MISMATCH", "this server is " .. position_text(position) .. " for this process, and "
+          .. position_text(one.position) .. " for others")
+      end
+    end
+  end
+end
+
+local function noted(spreads, shards, position, keep, now)
+  for _, one in ipairs(spreads) do
+    if one.shards == shards and one.position == position then
+      one.keep = math.max(keep, one.keep)
+      one.seen = now
+      return
+    end
+  end
+  spreads[#spreads + 1] = { shards = shards, position = position, seen = now, keep = keep }
+end
+
+local function step(k, a, now)
+  local key, shards, position, keep = KEYS[k], tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local spreads, damage = listed_at(key, now)
+  if damage then return damage end
+  local refused = ARGV[a + 3] == "1" and refusal_of(spreads, shards, position, now)
+  if refused then return refused end
+  local reply = { struct.pack(AGREED, redis.call("EXISTS", KEYS[k + 1])) }
+  if keep > 0 then
+    noted(spreads, shards, position, keep, now)
+    local bytes, last = { struct.pack(SPREADS, SPREADS_FORMAT) }, 0
+    for _, one in ipairs(spreads) do
+      bytes[#bytes + 1] = struct.pack(SPREAD, one.shards, one.position, one.seen, one.keep)
+      last = math.max(last, one.seen + one.keep)
+    end
+    redis.call("SET", key, table.concat(bytes), "PXAT", string.format("%.0f", last))
+  end
+  for _, one in ipairs(spreads) do reply[#reply + 1] = struct.pack(LISTED, one.shards, one.position) end
+  return table.concat(reply)
+end

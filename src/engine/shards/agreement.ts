@@ -1,0 +1,137 @@
+import { gathering } from "../../base/async/gathering.ts";
+import { endsWithRequest } from "../../base/async/of-request.ts";
+import type { OrielError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import { IN_USE_MS } from "../../generated/layouts/shards.ts";
+import { asCorrupt } from "../../store/as-corrupt.ts";
+import type { Store } from "../../store/contract.ts";
+import { isUnreachable, unsent } from "../series/refused.ts";
+import type { SeriesSettings } from "../series/series-options.ts";
+import { type Agree, type Agreed, agree, type Spread } from "./steps/agree.ts";
+
+/** A process notes its spread this often while it records. So others see that the spread is in use. */
+const RENEW_MS = IN_USE_MS / 3;
+/** A spread is listed for the retention and this time after it was noted last. */
+const SLACK_MS = 3_600_000;
+/** A process that could not note its spread for so long records no more. Half of the slack is left for what is under way. */
+const MAX_UNNOTED_MS = SLACK_MS / 2;
+
+/**
+ * This process's side of the list of spreads, in which all processes of a series find where its events are.
+ *
+ * Law: a process notes its spread before it records, and a query reads the list while it reads the events. So a query knows of
+ * every shard that has an event which was acknowledged before the query began.
+ */
+export class Agreement {
+  readonly #stores: readonly Store[];
+  readonly #isList: boolean;
+  readonly #key: string;
+  readonly #shards: number;
+  readonly #retentionMs: number;
+  readonly #keepMs: number;
+  readonly #replicas: number;
+  /** It goes on while the machine sleeps, as the list's time does. */
+  readonly #clock: Clock;
+  /** By server: the spreads that it has listed, and when it did so last. */
+  readonly #listed: Map<string, Spread & { atMs: number }>[] = [];
+  #notedMs = Number.NEGATIVE_INFINITY;
+  #noting: Promise<void> | undefined;
+  #looking: Promise<readonly (Agreed | OrielError)[]> | undefined;
+
+  /** `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. */
+  constructor(
+    stores: readonly Store[],
+    isList: boolean,
+    name: string,
+    shards: number,
+    { retentionMs, replicas }: Pick<SeriesSettings, "retentionMs" | "replicas">,
+  ) {
+    this.#stores = stores;
+    this.#isList = isList;
+    this.#key = stores[0]!.keyOf(name);
+    this.#shards = shards;
+    this.#retentionMs = retentionMs;
+    this.#keepMs = retentionMs + SLACK_MS;
+    this.#replicas = replicas;
+    this.#clock = stores[0]!.leaseClock;
+  }
+
+  /**
+   * Undefined if the process may record now. Else a promise to wait for, which rejects if the store refuses the spread or cannot be
+   * reached.
+   */
+  beforeRecording(): Promise<void> | undefined {
+    const agoMs = this.#clock() - this.#notedMs;
+    if (agoMs < RENEW_MS) return undefined;
+    // In Workers each request notes for itself. A second note changes nothing.
+    if (endsWithRequest) this.#noting = undefined;
+    this.#noting ??= this.#note()
+      .catch((error) => {
+        throw unsent(error);
+      })
+      .finally(() => {
+        this.#noting = undefined;
+      });
+    this.#noting.catch(() => {}); // a call that does not wait leaves it to the next one
+    return agoMs >= MAX_UNNOTED_MS ? this.#noting : undefined;
+  }
+
+  /** Reads the list of each server. */
+  read(): Promise<readonly Agreed[]> {
+    return this.#agree({ keepMs: 0, isFirst: false });
+  }
+
+  /**
+   * The same, or why a server cannot be reached. Rejects with any other error. The queries of one turn share it. It is sent behind the
+   * last of them.
+   */
+  look(): Promise<readonly (Agreed | OrielError)[]> {
+    const look = () => {
+      this.#looking = undefined;
+      const looked = this.#stores.map((_, i) =>
+        this.#ask(i, { keepMs: 0, isFirst: false }).catch((error) => {
+          if (isUnreachable(error)) return error;
+          throw error;
+        }),
+      );
+      return Promise.all(looked);
+    };
+    if (endsWithRequest) return look();
+    this.#looking ??= gathering().then(look);
+    return this.#looking;
+  }
+
+  /** A process that has noted its spread once is not refused any more: others may name more shards meanwhile. */
+  async #note(): Promise<void> {
+    const begunMs = this.#clock();
+    const isFirst = this.#notedMs === Number.NEGATIVE_INFINITY;
+    if (isFirst) await this.#agree({ keepMs: 0, isFirst }); // if one server of a list refuses, none has noted it
+    await this.#agree({ keepMs: this.#keepMs, isFirst });
+    this.#notedMs = begunMs;
+  }
+
+  #agree(how: Pick<Agree, "keepMs" | "isFirst">): Promise<readonly Agreed[]> {
+    return Promise.all(this.#stores.map((_, i) => this.#ask(i, how)));
+  }
+
+  async #ask(i: number, how: Pick<Agree, "keepMs" | "isFirst">): Promise<Agreed> {
+    const spread: Spread = { shards: this.#shards, position: this.#isList ? i + 1 : 0 };
+    try {
+      // Without the spread, a replica's copies of the events would not be found.
+      const options = how.keepMs > 0 && this.#replicas > 0 ? { replicas: this.#replicas } : undefined;
+      return this.#remembered(i, await this.#stores[i]!.run(agree, this.#key, { ...spread, ...how }, options));
+    } catch (error) {
+      throw asCorrupt(`${this.#key}:shards`, error);
+    }
+  }
+
+  /** The answer of a server, with the spreads that it has listed before and may have lost, as long as they can have events. */
+  #remembered(i: number, { isPlain, spreads }: Agreed): Agreed {
+    this.#listed[i] ??= new Map();
+    const listed = this.#listed[i];
+    const nowMs = this.#clock();
+    for (const spread of spreads) listed.set(`${spread.shards} ${spread.position}`, { ...spread, atMs: nowMs });
+    for (const [key, { atMs }] of listed) if (nowMs - atMs > this.#retentionMs) listed.delete(key);
+    return { isPlain, spreads: [...listed.values()] };
+  }
+}

@@ -1,0 +1,67 @@
+import { Beside } from "../../base/async/beside.ts";
+import { endsWithRequest } from "../../base/async/of-request.ts";
+import { untilEnded } from "../../base/async/within.ts";
+import type { OrielError } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import type { AskedPart, WindowView } from "../series/pending-query.ts";
+import { isUnreachable } from "../series/refused.ts";
+import type { CommitLoop } from "../series/session/commit-loop.ts";
+import type { WindowQuery } from "../stats/window-query.ts";
+
+type PartOf<Part> = (view: WindowView, fromMs: number, toMs: number) => Part;
+
+/** A shard that could not be reached is tried again after this time. */
+const RETRY_MS = 1000;
+
+/** This process's side of one shard, which is a journal of its own. */
+export class Shard {
+  readonly #loops: Beside<CommitLoop>;
+  readonly #monotonic: Clock;
+  #isUp = true;
+  #triedMs = 0;
+
+  /** `makeLoop`: makes a loop that calls `ended` as `SeriesSettings` says. */
+  constructor(makeLoop: (ended: (error: unknown) => void) => CommitLoop, monotonic: Clock) {
+    this.#loops = new Beside(() => makeLoop(this.#see));
+    this.#monotonic = monotonic;
+  }
+
+  get loop(): CommitLoop {
+    return this.#loops.free;
+  }
+
+  /** False if the shard could not be reached lately. It is tried again in the background, so that no event need wait for it. */
+  get isUp(): boolean {
+    if (this.#isUp || this.#monotonic() - this.#triedMs < RETRY_MS) return this.#isUp;
+    this.#triedMs = this.#monotonic();
+    if (endsWithRequest) return true;
+    this.loop.online.probe().then(() => this.#see(undefined), this.#see);
+    return false;
+  }
+
+  /**
+   * The shard's part of an answer, or why it cannot be reached if `mayLack`. Rejects with any other error. Callers that ask for parts
+   * of one `kind` at one time share the part.
+   */
+  ask<Part>(
+    query: WindowQuery,
+    kind: unknown,
+    partOf: PartOf<Part>,
+    asked: AskedPart,
+    mayLack: boolean,
+  ): Promise<Part | OrielError> {
+    return this.loop.exact.compute(query, kind, partOf, asked.reportsDegraded, asked).catch((error) => {
+      if (isUnreachable(error) && mayLack) return error;
+      throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#loops.close().map((loop) => untilEnded(loop.close())));
+  }
+
+  readonly #see = (error: unknown): void => {
+    this.#isUp = !isUnreachable(error);
+    this.#triedMs = this.#monotonic();
+  };
+}

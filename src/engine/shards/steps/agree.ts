@@ -1,0 +1,96 @@
+import {
+  AGREED_BYTES,
+  IN_USE_MS,
+  LISTED_BYTES,
+  LISTED_POSITION_AT,
+  LISTED_SHARDS_AT,
+  SPREAD_BYTES,
+  SPREADS_BYTES,
+} from "../../../generated/layouts/shards.ts";
+import { agreeScript } from "../../../generated/scripts/shards.ts";
+import type { StepOfArguments } from "../../../store/contract.ts";
+import { ARRAY_BYTES } from "../../../store/memory/heap-bytes.ts";
+import { refusal } from "../../../store/refusal.ts";
+
+/** Processes record a series in so many shards. Of a list of servers, this one has the shard at `position`, from 1. 0: there is no list. */
+export interface Spread {
+  readonly shards: number;
+  readonly position: number;
+}
+
+export interface Agree extends Spread {
+  /** The spread is listed for as long from now on; 0: it is not noted. */
+  keepMs: number;
+  /** The process begins, and may be refused. */
+  isFirst: boolean;
+}
+
+export interface Agreed {
+  /** Whether the series has events without shards. */
+  isPlain: boolean;
+  spreads: readonly Spread[];
+}
+
+interface Noted extends Spread {
+  seenMs: number;
+  keepMs: number;
+}
+
+/** Lists the spreads of a sharded series. The key is the one of the series without shards. lua/shards/agree.lua states the rules. */
+export const agree: StepOfArguments<Agree, Agreed> = {
+  name: "shards/agree",
+  script: agreeScript,
+  arity: 4,
+  keyCount: 2,
+  keysOf: (key) => [`${key}:shards`, key],
+  repeatable: true,
+  encode: ({ shards, position, keepMs, isFirst }) => [shards, position, keepMs, isFirst ? 1 : 0],
+  decode(reply) {
+    const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
+    const spreads: Spread[] = [];
+    for (let at = AGREED_BYTES; at < reply.length; at += LISTED_BYTES)
+      spreads.push({
+        shards: view.getUint32(at + LISTED_SHARDS_AT, true),
+        position: view.getUint32(at + LISTED_POSITION_AT, true),
+      });
+    return { isPlain: view.getUint32(0, true) === 1, spreads };
+  },
+  local(keys, key, { shards, position, keepMs, isFirst }, nowMs) {
+    const at = `${key}:shards`;
+    const noted = ((keys.get(at) as readonly Noted[] | undefined) ?? [])
+      .map((one) => ({ ...one, seenMs: Math.min(one.seenMs, nowMs) }))
+      .filter((one) => one.seenMs + one.keepMs >= nowMs);
+    if (isFirst) checkAgreed(noted, { shards, position }, nowMs);
+    if (keepMs > 0) {
+      const own = noted.find((one) => one.shards === shards && one.position === position);
+      if (own) Object.assign(own, { seenMs: nowMs, keepMs: Math.max(keepMs, own.keepMs) });
+      else noted.push({ shards, position, seenMs: nowMs, keepMs });
+      const lastMs = Math.max(...noted.map((one) => one.seenMs + one.keepMs));
+      keys.set(at, noted, ARRAY_BYTES + SPREADS_BYTES + noted.length * SPREAD_BYTES, lastMs);
+    }
+    return {
+      isPlain: keys.get(key) !== undefined,
+      spreads: noted.map(({ shards, position }) => ({ shards, position })),
+    };
+  },
+};
+
+function checkAgreed(noted: readonly Noted[], { shards, position }: Spread, nowMs: number): void {
+  for (const one of noted) {
+    if (nowMs - one.seenMs >= IN_USE_MS) continue;
+    if (one.shards > shards)
+      throw refusal(
+        "MISMATCH",
+        `other processes record in ${one.shards} shards, and this one in ${shards}; name as many, or begin ${IN_USE_MS / 1000} s after the last of them ended`,
+      );
+    if (one.position !== position)
+      throw refusal(
+        "MISMATCH",
+        `this server is ${positionText(position)} for this process, and ${positionText(one.position)} for others`,
+      );
+  }
+}
+
+function positionText(position: number): string {
+  return position === 0 ? "the only one" : `number ${position} of a list`;
+}

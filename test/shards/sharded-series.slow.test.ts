@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { OrielError, Series, ShardedSeries } from "../../src/entries/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { spreadKeys } from "../../src/store/keys.ts";
+import { seeds } from "../harness/seeds.ts";
+import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
+
+const NAME = "storm";
+const numbersOf = (seed: number) => {
+  let state = (seed * 7919) >>> 0 || 1;
+  const next = () => {
+    state = (state ^ (state << 13)) >>> 0;
+    state = (state ^ (state >>> 17)) >>> 0;
+    state = (state ^ (state << 5)) >>> 0;
+    return state / 2 ** 32;
+  };
+  return { isOnceIn: (count: number) => next() < 1 / count, below: (count: number) => Math.floor(next() * count) };
+};
+type Random = ReturnType<typeof numbersOf>;
+
+const turns = async (count: number) => {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+const mine = new Error("the caller's own");
+
+/** A store that delays, reorders, doubles and loses requests and replies, and has no answer for keys that are cut off. */
+function stormy(base: Store, random: Random, world: World): Store {
+  const failure = (text: string, applied: "no" | "unknown") =>
+    new OrielError("UNAVAILABLE", text, { transient: true, applied });
+  return {
+    ...base,
+    monotonic: base.monotonic,
+    leaseClock: base.leaseClock,
+    report: ({ count }) => {
+      world.reported += count;
+    },
+    async run(operation, key, input, options) {
+      await turns(random.below(6));
+      if (world.cut.some((each) => key === each || key.startsWith(`${each}:`))) throw failure("cut off", "no");
+      if (world.isLossy && random.isOnceIn(30)) throw failure("the request is lost", "no");
+      if (operation.repeatable && random.isOnceIn(10))
+        void turns(random.below(10))
+          .then(() => base.run(operation, key, input))
+          .catch(() => {});
+      const answer = await base.run(operation, key, input, options);
+      await turns(random.below(6));
+      if (world.isLossy && random.isOnceIn(30)) throw failure("the reply is lost", "unknown");
+      return answer;
+    },
+  };
+}
+
+interface World {
+  cut: string[];
+  isLossy: boolean;
+  /** Number of events that the structures said to have lost. */
+  reported: number;
+}
+
+/** What callers know of the events, each of which has a value of its own. */
+class Known {
+  readonly acknowledged = new Set<number>();
+  /** Acknowledged, in a store, and inside every window that ends now. */
+  readonly visible = new Set<number>();
+  /** Refused, and certainly not there. */
+  readonly refused = new Set<number>();
+  last = 0;
+}
+
+async function recordIn(
+  one: Series | ShardedSeries,
+  known: Known,
+  random: Random,
+  nowMs: number,
+  goesBack: boolean,
+): Promise<void> {
+  const values = Array.from({ length: 1 + random.below(3) }, () => ++known.last);
+  const [value] = values as [number];
+  const aborts = random.isOnceIn(10) ? new AbortController() : undefined;
+  if (aborts) void turns(random.below(6)).then(() => aborts.abort(mine));
+  const signal = aborts?.signal;
+  const at = random.isOnceIn(4) ? nowMs : undefined;
+  const isMany = random.isOnceIn(4);
+  const events = isMany ? values : [value];
+  const before = known.visible.size;
+  try {
+    let isStored: boolean;
+    if (isMany) isStored = !(await one.recordMany(values, { at, signal })).degraded;
+    else if (random.isOnceIn(2)) isStored = !(await one.record(value, { at, signal })).degraded;
+    else {
+      const { count, degraded } = await one.recordAndGet(value, { at, signal, percentiles: [50] });
+      isStored = !degraded;
+      if (one instanceof ShardedSeries && isStored && !goesBack) expect(count).toBeGreaterThan(before);
+    }
+    for (const each of events) {
+      known.acknowledged.add(each);
+      if (isStored && !(goesBack && at !== undefined)) known.visible.add(each);
+    }
+  } catch (error) {
+    if (error === mine) return;
+    expect(error).toBeInstanceOf(OrielError);
+    const { code, transient, applied } = error as OrielError;
+    expect(transient || code === "MISMATCH").toBe(true);
+    if (applied === "no") for (const each of events) known.refused.add(each);
+  }
+}
+
+async function checkIn(series: ShardedSeries, known: Known, random: Random): Promise<void> {
+  const needed = new Set(known.visible);
+  try {
+    if (random.isOnceIn(2)) {
+      const { count, degraded } = await series.stats({ percentiles: [0, 50, 100] });
+      expect(count).toBeLessThanOrEqual(known.last);
+      if (!degraded) expect(count).toBeGreaterThanOrEqual(needed.size);
+      return;
+    }
+    const values = [...(await series.values())];
+    const found = new Set(values);
+    expect(found.size).toBe(values.length);
+    expect([...needed].filter((value) => !found.has(value))).toEqual([]);
+    expect(values.filter((value) => known.refused.has(value))).toEqual([]);
+  } catch (error) {
+    if (!(error instanceof OrielError && error.transient)) throw error;
+  }
+}
+
+describe.each([
+  ["memory", onMemory],
+  ["Redis", onRedis6],
+])("2, then 4, then 8 shards and a plain series, over %s", (_, open) => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  async function play(seed: number, opened: OpenStore): Promise<void> {
+    await opened.clear();
+    const random = numbersOf(seed);
+    const world: World = { cut: [], isLossy: seed % 3 === 0, reported: 0 };
+    const isLocal = seed % 4 === 1;
+    const goesBack = seed % 5 === 2;
+    const known = new Known();
+    const options = {
+      retention: "1h",
+      values: "float64",
+      ...(isLocal && { onStoreError: "local" as const }),
+    } as const;
+    const storeOfOne = () => stormy(random.isOnceIn(2) ? opened.store : opened.other, random, world);
+    const sharded = (shards: number) => new ShardedSeries(storeOfOne(), NAME, { ...options, shards });
+    const all: (Series | ShardedSeries)[] = [new Series(storeOfOne(), NAME, options), sharded(2)];
+    const keys = [2, 4, 8].flatMap((shards) => spreadKeys(opened.store, NAME, "shard", shards));
+    const work: Promise<void>[] = [];
+    for (let step = 0; step < 25; step++) {
+      opened.clock.nowMs += random.below(20);
+      if (goesBack && random.isOnceIn(10)) opened.clock.nowMs -= random.below(3000);
+      if (step === 8) all.push(sharded(4));
+      if (step === 14) all.push(sharded(8));
+      if (seed % 2 === 1 && random.isOnceIn(5))
+        world.cut = random.isOnceIn(2) ? [] : [keys[random.below(keys.length)]!];
+      for (let i = 0; i < 6; i++) {
+        const one = all[random.below(all.length)]!;
+        const isQuery = one instanceof ShardedSeries && random.isOnceIn(3);
+        work.push(isQuery ? checkIn(one, known, random) : recordIn(one, known, random, opened.clock.nowMs, goesBack));
+        await turns(random.below(3));
+      }
+      if (!random.isOnceIn(5)) await Promise.all(work.splice(0));
+    }
+    world.cut = [];
+    world.isLossy = false;
+    await Promise.all(work);
+    // Buffered events are sent, or reported as lost at the end.
+    for (const one of all) await one.stats();
+    await Promise.all(all.map((one) => one.close()));
+    opened.clock.nowMs += 20_000;
+    const reader = new ShardedSeries(opened.store, NAME, { ...options, shards: 1 });
+    const values = [...(await reader.values())];
+    await reader.close();
+    const found = new Set(values);
+    expect(found.size).toBe(values.length);
+    const lost = [...known.acknowledged].filter((value) => !found.has(value));
+    expect(lost.length).toBeLessThanOrEqual(isLocal ? world.reported : 0);
+    expect(values.filter((value) => known.refused.has(value))).toEqual([]);
+  }
+
+  test("find every event that was acknowledged, and nothing twice, whatever the network does", async () => {
+    const { first, count } = seeds(40);
+    const opened = await open();
+    vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
+    try {
+      for (let seed = first; seed < first + count; seed++)
+        await play(seed, opened).catch((error) => {
+          throw new Error(`ORIEL_SEED=${seed}`, { cause: error });
+        });
+    } finally {
+      await opened.close();
+    }
+  });
+});
