@@ -11,6 +11,7 @@ const api: Item[] = existsSync(generated) ? JSON.parse(readFileSync(generated, "
 const structures = {
   series: "Series",
   "series-group": "SeriesGroup",
+  "sharded-series": "ShardedSeries",
   "local-series": "LocalSeries",
   "locked-window": "LockedWindow",
   limiter: "Limiter",

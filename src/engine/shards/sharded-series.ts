@@ -107,8 +107,8 @@ type PartOf<Query, Part> = (view: WindowView, fromMs: number, toMs: number, quer
 
 /**
  * A `Series` whose events are too many for one server: its shards are journals on several primaries of a cluster, or on several servers.
- * A process records what its callers have at one time in one shard, and the next in another. Answers are exact over all shards. Each
- * shard's part has every event that was acknowledged before the call, and its window ends at the shard's current time, so the ends
+ * A process records the calls of one turn in one shard, and those of the next turn in the next shard. Answers are exact over all shards.
+ * The part of each shard has every event that was acknowledged before the call. Its window ends at the shard's current time, so the ends
  * differ by the duration of the call and the servers' clocks; `from` and `to` are the latest. If shards cannot be reached, an answer
  * is `degraded` by "shards" and says their share.
  */

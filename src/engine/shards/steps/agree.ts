@@ -1,5 +1,6 @@
 import {
   AGREED_BYTES,
+  AGREED_PLAIN_AT,
   IN_USE_MS,
   LISTED_BYTES,
   LISTED_POSITION_AT,
@@ -12,7 +13,7 @@ import type { StepOfArguments } from "../../../store/contract.ts";
 import { ARRAY_BYTES } from "../../../store/memory/heap-bytes.ts";
 import { refusal } from "../../../store/refusal.ts";
 
-/** Processes record a series in so many shards. Of a list of servers, this one has the shard at `position`, from 1. 0: there is no list. */
+/** A number of shards in which processes record. Of a list of servers, this one has the shard at `position`, from 1. 0: there is no list. */
 export interface Spread {
   readonly shards: number;
   readonly position: number;
@@ -53,7 +54,7 @@ export const agree: StepOfArguments<Agree, Agreed> = {
         shards: view.getUint32(at + LISTED_SHARDS_AT, true),
         position: view.getUint32(at + LISTED_POSITION_AT, true),
       });
-    return { isPlain: view.getUint32(0, true) === 1, spreads };
+    return { isPlain: view.getUint32(AGREED_PLAIN_AT, true) === 1, spreads };
   },
   local(keys, key, { shards, position, keepMs, isFirst }, nowMs) {
     const at = `${key}:shards`;
