@@ -38,6 +38,7 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./series/memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./series/pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./series/processes.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./series/resident.ts";
+import { benchShards, FULL_SHARDS, SMALL_SHARDS } from "./series/shards.ts";
 import { benchTimeline, FULL_TIMELINE, SMALL_TIMELINE } from "./series/timeline.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./series/windows.ts";
 import { benchStorms, FULL_STORMS, SMALL_STORMS } from "./storms/storms.ts";
@@ -48,6 +49,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   cluster: (_redisUrl, small) => benchCluster(small ? SMALL_CLUSTER : FULL_CLUSTER),
   processes: (redisUrl, small) => benchProcesses(redisUrl, small ? SMALL_PROCESSES : FULL_PROCESSES),
   fleet: (redisUrl, small) => benchFleet(redisUrl, small ? SMALL_FLEET : FULL_FLEET),
+  shards: (_redisUrl, small) => benchShards(small ? SMALL_SHARDS : FULL_SHARDS),
   registry: (redisUrl, small) => benchRegistry(redisUrl, small ? SMALL_REGISTRY : FULL_REGISTRY),
   dashboard: (redisUrl, small) => benchDashboard(redisUrl, small ? SMALL_DASHBOARD : FULL_DASHBOARD),
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),

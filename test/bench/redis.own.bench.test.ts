@@ -9,6 +9,7 @@ import type { Report } from "../../bench/runner/report.ts";
 import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
 import { benchFleet, SMALL_FLEET } from "../../bench/series/fleet.ts";
 import { benchProcesses, SMALL_PROCESSES } from "../../bench/series/processes.ts";
+import { benchShards, SMALL_SHARDS } from "../../bench/series/shards.ts";
 import { benchTimeline, SMALL_TIMELINE } from "../../bench/series/timeline.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -49,6 +50,16 @@ test("fleet: all processes know all events, with and without shared answers", as
     ["with maxAge", 100],
   ]);
   for (const bytes of columnOf(report, "bytesPerEvent")) expect(bytes).toBeGreaterThan(0);
+});
+
+test("shards: every server counts its CPU, and a new process finds all events", async () => {
+  const report = await benchShards(SMALL_SHARDS);
+  expect(report.rows.map(({ structure, shards }) => [structure, shards])).toEqual([
+    ["Series", 1],
+    ["ShardedSeries", 2],
+  ]);
+  for (const rate of columnOf(report, "eventsPerSecond")) expect(rate).toBeGreaterThan(0);
+  expect(report.rows[1]!.usOfBusiest).toBeLessThan(Number(report.rows[1]!.usPerEvent));
 });
 
 test("keys: calls of one turn share scripts, and every event is counted", async () => {
