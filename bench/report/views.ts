@@ -52,6 +52,28 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: { ms: "ms", times: "times a cold read of one window" },
     plotted: isLarge,
   },
+  groups: {
+    ...{ bench: "groups", title: "The p99 of each group: ms", rows: { rows: "p99 of", by: "by" } },
+    ...{ across: "events", values: { ms: "ms" } },
+    kept: ({ ms }) => typeof ms === "number",
+    plotted: isLarge,
+  },
+  "groups-kept": {
+    ...{ bench: "groups", title: "Record 1 M events with labels: a second", rows: { by: "method" } },
+    values: {
+      ...{ eventsPerSecond: "recorded a second", bytesPerEvent: "bytes of Redis for each event" },
+      ...{ bytesPerGroup: "bytes of a group with one event", errorPercent: "error of a p99, %" },
+    },
+    kept: (row) => isLarge(row) && typeof row.eventsPerSecond === "number",
+  },
+  shards: {
+    ...{ bench: "shards", title: "One series on several servers: events a second at which the busiest is full" },
+    ...{ rows: { structure: "structure", shards: "shards" } },
+    values: {
+      ...{ usPerEvent: "µs of all servers for each event", usOfBusiest: "µs of the busiest" },
+      ...{ eventsPerSecond: "events a second at which it is full" },
+    },
+  },
   cluster: {
     ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "layout" } },
     values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },
