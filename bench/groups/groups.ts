@@ -24,7 +24,7 @@ export const SMALL_GROUPS: GroupsOptions = {
 };
 
 const NAME = "bench groups";
-const ROWS = { route: `each of ${ROUTES} routes`, group: `each of ${GROUPS} groups` } as const;
+const ROWS = { route: `${ROUTES} routes`, group: `${GROUPS} groups` } as const;
 /** After this long without a change, no process closes or seals a chunk. */
 const SETTLED_MS = constants.idleMs + constants.sealAfterMs + constants.sealSpreadMs;
 

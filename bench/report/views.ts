@@ -53,7 +53,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     plotted: isLarge,
   },
   groups: {
-    ...{ bench: "groups", title: "The p99 of each group: ms", rows: { rows: "p99 of", by: "by" } },
+    ...{ bench: "groups", title: "The p99 of each group: ms", rows: { rows: "p99 of each of", by: "by" } },
     ...{ across: "events", values: { ms: "ms" } },
     kept: ({ ms }) => typeof ms === "number",
     plotted: isLarge,

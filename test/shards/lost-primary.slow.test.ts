@@ -15,7 +15,7 @@ afterAll(() => cluster?.stop());
 test("shards lie on all primaries; while one stands still, answers say so, and nothing acknowledged is lost or doubled", async () => {
   const client = new Cluster([...cluster.urls], { slotsRefreshTimeout: 3000 });
   client.on("error", () => {});
-  const store = redisStore(client, { deadline: 2000 }) as WatchedStore;
+  const store = redisStore(client, { deadline: 10_000 }) as WatchedStore;
   try {
     const series = new ShardedSeries(store, "hits", { shards: 3, retention: "1h" });
     const keys = spreadKeys(store, "hits", "shard", 3);

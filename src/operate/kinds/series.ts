@@ -37,7 +37,7 @@ const openSeries: Open<AnySeries> = (store, structure) => {
   };
   if (typeof shards !== "number") return new Series(store, structure.name, options);
   if (servers !== undefined)
-    throw new OrielError("UNAVAILABLE", `its events are on ${servers} servers, of which the dashboard knows one`);
+    throw new OrielError("UNAVAILABLE", `its events are on ${servers} servers, and this store is one of them`);
   return new ShardedSeries(store, structure.name, { ...options, shards });
 };
 

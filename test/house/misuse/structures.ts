@@ -59,6 +59,25 @@ const given = await claimed(oriel.memoryStore()).then((it) => it.claim());
 const message = () => structuredClone(given[0]);
 const permit = "0123456789abcdef".repeat(2);
 
+/** The options and calls that a series with shards has too. */
+const SERIES_OPTIONS = {
+  ...{ retention: "1h", values: "float32", nan: "reject", clock: "server", resolution: "1us", replicas: 0 },
+  ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, onStoreError: "throw", entropy: () => 1 },
+};
+const SERIES_CALLS = {
+  record: () => [1, { at: Date.now(), signal: signal() }],
+  observe: () => [1, { at: Date.now(), signal: signal() }],
+  recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
+  stats: () => [asked()],
+  recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
+  values: () => [window()],
+  fractionBelow: () => [5, window()],
+  ranks: () => [[5], window()],
+  histogram: () => [{ bounds: [1, 2], ...window() }],
+  compare: () => [{ ...asked(), before: 1000 }],
+  timeline: () => [lined()],
+} satisfies Subject["methods"];
+
 /** Structures over a store, except those with their own file. */
 export const STRUCTURES: Record<string, Subject> = {
   memoryStore: {
@@ -92,28 +111,11 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   Series: {
     called: oriel.Series,
-    right: (store) => [
-      store,
-      "a",
-      {
-        ...{ retention: "1h", values: "float32", nan: "reject", clock: "server", resolution: "1us", replicas: 0 },
-        ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, onStoreError: "throw", entropy: () => 1 },
-      },
-    ],
+    right: (store) => [store, "a", SERIES_OPTIONS],
     object: series,
     data: ["observe"],
     methods: {
-      record: () => [1, { at: Date.now(), signal: signal() }],
-      observe: () => [1, { at: Date.now(), signal: signal() }],
-      recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
-      stats: () => [asked()],
-      recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
-      values: () => [window()],
-      fractionBelow: () => [5, window()],
-      ranks: () => [[5], window()],
-      histogram: () => [{ bounds: [1, 2], ...window() }],
-      compare: () => [{ ...asked(), before: 1000 }],
-      timeline: () => [lined()],
+      ...SERIES_CALLS,
       explain: () => [asked()],
       delete: nothing,
       close: nothing,
@@ -154,28 +156,11 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   ShardedSeries: {
     called: oriel.ShardedSeries,
-    right: (store) => [
-      store,
-      "a",
-      {
-        ...{ retention: "1h", values: "float32", nan: "reject", clock: "server", resolution: "1us", replicas: 0 },
-        ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, onStoreError: "throw", entropy: () => 1, shards: 2 },
-      },
-    ],
+    right: (store) => [store, "a", { ...SERIES_OPTIONS, shards: 2 }],
     object: (store) => new oriel.ShardedSeries(store, "a", { retention: "1h", shards: 2 }),
     data: ["observe"],
     methods: {
-      record: () => [1, { at: Date.now(), signal: signal() }],
-      observe: () => [1, { at: Date.now(), signal: signal() }],
-      recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
-      stats: () => [asked()],
-      recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
-      values: () => [window()],
-      fractionBelow: () => [5, window()],
-      ranks: () => [[5], window()],
-      histogram: () => [{ bounds: [1, 2], ...window() }],
-      compare: () => [{ ...asked(), before: 1000 }],
-      timeline: () => [lined()],
+      ...SERIES_CALLS,
       delete: nothing,
       close: nothing,
     },

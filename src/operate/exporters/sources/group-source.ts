@@ -2,7 +2,7 @@ import type { Duration } from "../../../base/time.ts";
 import { tap } from "../../../store/registry/live.ts";
 import { type Histogram, Histograms } from "../histogram.ts";
 import { type MetricInfo, type MetricsSource, Names, type Sample } from "../metric.ts";
-import { type SeriesSettings, type StatsLike, windowOf, windowSamples } from "./series-settings.ts";
+import { type SeriesSettings, type StatsLike, windowGauge, windowOf, windowSamples } from "./series-settings.ts";
 
 /** The members of `SeriesGroup` that its metrics need. */
 export interface GroupLike {
@@ -31,25 +31,14 @@ const VALUES: MetricInfo = {
   isShared: false,
 };
 const WINDOW: readonly MetricInfo[] = [
-  gauge("groups", "{group}", "Groups with events"),
-  gauge("events", "{event}", "Events of a group"),
-  gauge("mean", "1", "Mean of a group's values"),
-  gauge("min", "1", "Smallest value of a group"),
-  gauge("max", "1", "Largest value of a group"),
-  gauge("percentile", "1", "Exact percentiles of a group's values"),
+  windowGauge("series_group", "groups", "{group}", "Groups with events"),
+  windowGauge("series_group", "events", "{event}", "Events of a group"),
+  windowGauge("series_group", "mean", "1", "Mean of a group's values"),
+  windowGauge("series_group", "min", "1", "Smallest value of a group"),
+  windowGauge("series_group", "max", "1", "Largest value of a group"),
+  windowGauge("series_group", "percentile", "1", "Exact percentiles of a group's values"),
 ];
 export const GROUP_METRICS: readonly MetricInfo[] = [VALUES, ...WINDOW];
-
-function gauge(what: string, unit: string, help: string): MetricInfo {
-  return {
-    prometheus: `fleet_series_group_${what}`,
-    otel: `fleet.series_group.${what}`,
-    type: "gauge",
-    unit,
-    help: `${help} in the sliding window, of all processes.`,
-    isShared: true,
-  };
-}
 
 /** Labels that these metrics have themselves, or that Prometheus keeps for itself. Renamed ones are renamed again, so none meet. */
 const TAKEN = /^(label_)*(name|percentile|span|le|__.*)$/;

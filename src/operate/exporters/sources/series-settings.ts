@@ -1,7 +1,7 @@
 import { given, type Schema, type SettingsOf } from "../../../base/options.ts";
 import { type Duration, durationMs } from "../../../base/time.ts";
 import { ANY_UNIT, checkBuckets } from "../histogram.ts";
-import { type Sample, spanLabel } from "../metric.ts";
+import { type MetricInfo, type Sample, spanLabel } from "../metric.ts";
 import { PERCENTILES } from "../options.ts";
 
 /** Options of `seriesSource`. */
@@ -31,6 +31,18 @@ export const SERIES_SOURCE = {
 export type SeriesSettings = SettingsOf<typeof SERIES_SOURCE>;
 
 const DEFAULT_SPAN_MS = 60_000;
+
+/** A number of all processes. `room` begins its name. */
+export function windowGauge(room: string, what: string, unit: string, help: string): MetricInfo {
+  return {
+    prometheus: `fleet_${room}_${what}`,
+    otel: `fleet.${room}.${what}`,
+    type: "gauge",
+    unit,
+    help: `${help} in the sliding window, of all processes.`,
+    isShared: true,
+  };
+}
 
 /** The window of a series' gauges. */
 export function windowOf({ retentionMs }: { readonly retentionMs: number }, { span }: SeriesSettings): Duration {

@@ -12,6 +12,7 @@ import {
   type SeriesSettings,
   type SeriesSourceOptions,
   type StatsLike,
+  windowGauge,
   windowOf,
   windowSamples,
 } from "./series-settings.ts";
@@ -65,24 +66,13 @@ const VALUES: MetricInfo = {
   isShared: false,
 };
 const WINDOW: readonly MetricInfo[] = [
-  gauge("events", "{event}", "Events"),
-  gauge("mean", "1", "Mean of the values"),
-  gauge("min", "1", "Smallest value"),
-  gauge("max", "1", "Largest value"),
-  gauge("percentile", "1", "Exact percentiles of the values"),
+  windowGauge("series", "events", "{event}", "Events"),
+  windowGauge("series", "mean", "1", "Mean of the values"),
+  windowGauge("series", "min", "1", "Smallest value"),
+  windowGauge("series", "max", "1", "Largest value"),
+  windowGauge("series", "percentile", "1", "Exact percentiles of the values"),
 ];
 export const SERIES_METRICS: readonly MetricInfo[] = [VALUES, ...WINDOW];
-
-function gauge(what: string, unit: string, help: string): MetricInfo {
-  return {
-    prometheus: `fleet_series_${what}`,
-    otel: `fleet.series.${what}`,
-    type: "gauge",
-    unit,
-    help: `${help} in the sliding window, of all processes.`,
-    isShared: true,
-  };
-}
 
 export function seriesWindow(series: SeriesLike, names: Names, settings: SeriesSettings): MetricsSource {
   return {
