@@ -53,7 +53,8 @@ const isPlainCall = (node) =>
 
 const isPlainClass = ({ body }) =>
   body.body.every(
-    (member) => member.type !== "StaticBlock" && (!member.computed || member.key.object?.name === "Symbol"),
+    (member) =>
+      member.declare || (member.type !== "StaticBlock" && (!member.computed || member.key.object?.name === "Symbol")),
   );
 
 /**
