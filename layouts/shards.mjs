@@ -10,8 +10,12 @@ export const constants = {
 };
 
 export const records = {
-  // The list begins with it. The spreads follow.
-  SPREADS: [["format", "u32"]],
+  // The list begins with it. The spreads follow, all of one kind.
+  // `kind`: a hash of the type of the values, the clock and the labels.
+  SPREADS: [
+    ["format", "u32"],
+    ["kind", "u32"],
+  ],
   // Processes record the series in this many shards. Of a list of servers, this server has the one at `position`, from 1.
   // Without a list it is 0.
   SPREAD: [

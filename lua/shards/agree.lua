@@ -2,10 +2,11 @@
 -- Lists the spreads of a sharded series, and notes the one of this process.
 -- One atomic step: of two processes that begin with different numbers of shards, one is refused.
 -- KEYS  1 the list of spreads, and nothing else · 2 the open chunk of the series without shards
--- ARGV  1 number of shards · 2 position of this server in a list of servers, from 1; 0 without a list
---       3 ms for which the spread is listed from now on; 0: it is not noted · 4 1: the process begins, and may be refused
+-- ARGV  1 number of shards · 2 position of this server in a list of servers, from 1; 0 without a list · 3 kind, as in SPREADS
+--       4 ms for which the spread is listed from now on; 0: it is not noted · 5 1: the process begins, and may be refused
 -- Reply AGREED, then each listed spread as LISTED
--- Errors MISMATCH, if a spread in use has more shards, or the server at another position; CORRUPT. Nothing was written
+-- Errors MISMATCH, if a spread is listed of another kind, or one in use with more shards or this server at another position; CORRUPT.
+--       Nothing was written
 -- Law   A noted spread stays listed until its time is over: another one never replaces it. That time never gets shorter, because the
 --       store keeps events for the longest retention of any writer. A time from the future, because the server's clock was set back,
 --       counts as now.
@@ -13,34 +14,40 @@
 -- @include layouts/shards
 -- @include store/refuse
 local keys_per_step = 2
-local arguments_per_step = 4
+local arguments_per_step = 5
 
+-- The spreads, and their kind, or why they are damaged.
 local function listed_at(key, now)
   local bytes = redis.call("GET", key)
   if not bytes then return {} end
   local damaged = refuse("CORRUPT", "it is no list of spreads")
-  if #bytes < SPREADS_BYTES or (#bytes - SPREADS_BYTES) % SPREAD_BYTES ~= 0 or struct.unpack("<I4", bytes) ~= SPREADS_FORMAT then
-    return nil, damaged
+  local is_whole = #bytes >= SPREADS_BYTES and (#bytes - SPREADS_BYTES) % SPREAD_BYTES == 0
+  if not is_whole or struct.unpack("<I4", bytes) ~= SPREADS_FORMAT then
+    return nil, nil, damaged
   end
+  local format, kind = struct.unpack(SPREADS, bytes)
   local spreads = {}
   for at = SPREADS_BYTES + 1, #bytes, SPREAD_BYTES do
     local shards, position, seen, keep = struct.unpack(SPREAD, bytes, at)
     if not (shards >= 1 and shards <= MAX_SHARDS and position <= MAX_SHARDS and seen >= 0 and keep > 0 and keep <= LONGEST_KEEP_MS) then
-      return nil, damaged
+      return nil, nil, damaged
     end
     seen = math.min(seen, now)
     if seen + keep >= now then
       spreads[#spreads + 1] = { shards = shards, position = position, seen = seen, keep = keep }
     end
   end
-  return spreads
+  return spreads, kind
 end
 
 local function position_text(position)
   return position == 0 and "the only one" or "number " .. position .. " of a list"
 end
 
-local function refusal_of(spreads, shards, position, now)
+local function refusal_of(spreads, shards, position, is_other, now)
+  if is_other and #spreads > 0 then
+    return refuse("MISMATCH", "its shards have other values, another clock or other labels; choose another name")
+  end
   for _, one in ipairs(spreads) do
     if now - one.seen < IN_USE_MS then
       if one.shards > shards then
@@ -67,15 +74,17 @@ local function noted(spreads, shards, position, keep, now)
 end
 
 local function step(k, a, now)
-  local key, shards, position, keep = KEYS[k], tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
-  local spreads, damage = listed_at(key, now)
+  local key, shards, position, own_kind = KEYS[k], tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local keep = tonumber(ARGV[a + 3])
+  local spreads, kind, damage = listed_at(key, now)
   if damage then return damage end
-  local refused = ARGV[a + 3] == "1" and refusal_of(spreads, shards, position, now)
+  local refused = ARGV[a + 4] == "1" and refusal_of(spreads, shards, position, kind ~= own_kind, now)
   if refused then return refused end
   local reply = { struct.pack(AGREED, redis.call("EXISTS", KEYS[k + 1])) }
   if keep > 0 then
+    if #spreads == 0 then kind = own_kind end
     noted(spreads, shards, position, keep, now)
-    local bytes, last = { struct.pack(SPREADS, SPREADS_FORMAT) }, 0
+    local bytes, last = { struct.pack(SPREADS, SPREADS_FORMAT, kind) }, 0
     for _, one in ipairs(spreads) do
       bytes[#bytes + 1] = struct.pack(SPREAD, one.shards, one.position, one.seen, one.keep)
       last = math.max(last, one.seen + one.keep)

@@ -20,6 +20,7 @@ import {
   Series,
   SeriesGroup,
   ShardedSeries,
+  ShardedSeriesGroup,
   type Store,
   slidingWindow,
 } from "../../src/entries/index.ts";
@@ -177,6 +178,25 @@ const MADE: Made[] = [
     make: (store, name, options) => new SeriesGroup(store, name, { labels: ["route", "method"], ...options }),
   },
   {
+    kind: "SeriesGroup",
+    matrix: "shardedSeriesGroup",
+    values: {
+      shards: [1, 5],
+      labels: [["route"]],
+      maxGroups: [5],
+      retention: ["2m"],
+      clock: ["event"],
+      nan: ["ignore"],
+      replicas: [0],
+      resolution: ["1us"],
+      maxPendingBytes: [4096],
+      maxResidentBytes: [4096],
+      entropy: [() => 7],
+    },
+    make: (store, name, options) =>
+      new ShardedSeriesGroup(store, name, { labels: ["route", "method"], shards: 3, ...options }),
+  },
+  {
     kind: "LockedWindow",
     matrix: "lockedWindow",
     values: {
@@ -240,7 +260,7 @@ const clock = { nowMs: 0 };
 let store: ReturnType<typeof redisStore>;
 const made = new Map<string, { kind: string; structure: unknown }>();
 
-const CLOSED = [Series, ShardedSeries, SeriesGroup, Counters, FleetMetrics] as const;
+const CLOSED = [Series, ShardedSeries, SeriesGroup, ShardedSeriesGroup, Counters, FleetMetrics] as const;
 
 function isClosed(structure: unknown): structure is { close(): Promise<void> } {
   return CLOSED.some((each) => structure instanceof each);

@@ -46,6 +46,11 @@ const sharded = async (store: Store, name: string) => {
   for (let shard = 0; shard < 2; shard++) await it.record(1);
   return it;
 };
+const shardedGroup = async (store: Store, name: string) => {
+  const it = new oriel.ShardedSeriesGroup(store, name, { labels: ["a"], shards: 2 });
+  for (let shard = 0; shard < 2; shard++) await it.record(1, { a: "b" });
+  return it;
+};
 /** One that has asked what it asks but once: from then on a change is the first request of its call. */
 async function warm(store: Store, name: string) {
   const it = series(store, name);
@@ -127,6 +132,10 @@ export const ASKINGS: readonly Asking[] = [
   row("ShardedSeries.compare", ASKS, sharded, (it) => it.compare({ span: "1m", before: "1m" })),
   row("ShardedSeries.timeline", ASKS, sharded, (it) => it.timeline({ every: "1m" })),
   row("ShardedSeries.delete", CHANGES, sharded, (it) => it.delete()),
+  row("ShardedSeriesGroup.record", CHANGES, shardedGroup, (it) => it.record(1, { a: "b" })),
+  row("ShardedSeriesGroup.stats", ASKS, shardedGroup, (it) => it.stats()),
+  row("ShardedSeriesGroup.top", ASKS, shardedGroup, (it) => it.top(1)),
+  row("ShardedSeriesGroup.delete", CHANGES, shardedGroup, (it) => it.delete()),
   row("Series.static stats", ASKS, series, (it) => oriel.Series.stats([it])),
   row("Series.static timeline", ASKS, series, (it) => oriel.Series.timeline([it], { every: "1m" })),
   row("LockedWindow.addAndGetStats", CHANGES, locked, (it) => it.addAndGetStats(1)),
@@ -214,6 +223,8 @@ export const SILENT: Record<string, string> = {
   "Series.explain": "sends nothing",
   "ShardedSeries.observe": "tells store.on(error): test/shards/observe.test.ts",
   "ShardedSeries.close": "waits for what was recorded, whose calls reject",
+  "ShardedSeriesGroup.observe": "tells store.on(error): test/shards/observe.test.ts",
+  "ShardedSeriesGroup.close": "waits for what was recorded, whose calls reject",
   "SeriesGroup.observe": "tells store.on(error): test/groups/options.test.ts",
   "SeriesGroup.close": "waits for what was recorded, whose calls reject",
   "HeldLock.assertHeld": "sends nothing",

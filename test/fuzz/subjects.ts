@@ -1,7 +1,15 @@
 import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
 import { lock, readWriteLock, semaphore } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
-import { eventSeries, lockedWindow, sealedSeries, series, seriesGroup, shardedSeries } from "./window-subjects.ts";
+import {
+  eventSeries,
+  lockedWindow,
+  sealedSeries,
+  series,
+  seriesGroup,
+  shardedSeries,
+  shardedSeriesGroup,
+} from "./window-subjects.ts";
 import { counters, lists, queue } from "./work-subjects.ts";
 
 /** Every structure that keeps something in a store. */
@@ -11,6 +19,7 @@ export const SUBJECTS: readonly Subject[] = [
   sealedSeries,
   seriesGroup,
   shardedSeries,
+  shardedSeriesGroup,
   lockedWindow,
   limiter,
   leasingLimiter,

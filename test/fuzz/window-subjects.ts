@@ -1,4 +1,5 @@
 import { siteOf } from "../../src/base/site.ts";
+import type { Duration } from "../../src/base/time.ts";
 import { ChunkSealer } from "../../src/engine/journal/sealed/sealer.ts";
 import { readParts } from "../../src/engine/journal/sealed/steps/read-parts.ts";
 import { seal } from "../../src/engine/journal/sealed/steps/seal.ts";
@@ -6,7 +7,14 @@ import { read } from "../../src/engine/journal/steps/read.ts";
 import { rotate } from "../../src/engine/journal/steps/rotate.ts";
 import { jsCodec } from "../../src/engine/kernel/blocks/js/js-codec.ts";
 import { activeKernel } from "../../src/engine/kernel/choose.ts";
-import { LockedWindow, Series, SeriesGroup, type SeriesOptions, ShardedSeries } from "../../src/entries/index.ts";
+import {
+  LockedWindow,
+  Series,
+  SeriesGroup,
+  type SeriesOptions,
+  ShardedSeries,
+  ShardedSeriesGroup,
+} from "../../src/entries/index.ts";
 import { CHUNK_BYTES, CHUNK_NUMBER_AT } from "../../src/generated/layouts/journal.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -92,39 +100,62 @@ function seriesSubject(name: string, options: SeriesOptions, isSealed = false): 
   };
 }
 
-export const seriesGroup: Subject = {
-  name: "series group",
-  called: /series/i,
-  drives: ["SeriesGroup"],
-  keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:groups$/],
-  open(store, key, span = "1m"): Driven {
-    const group = new SeriesGroup(store, key, { labels: ["route"], retention: span });
-    const put = (value: number) => group.record(value, { route: `/${value % 3}` });
-    return {
-      reported: [],
-      async seed() {
-        await Promise.all(SEEDED.map(put));
-      },
-      asks: {
-        record: () => put(1),
-        "record again": () => put(2),
-        "record of another group": () => put(0.5),
-        stats: () => group.stats(),
-        "stats of all": () => group.stats({ by: [], match: { route: ["/1", "/2"] } }),
-        top: () => group.top(1, { by: "p99" }),
-        delete: () => group.delete(),
-        "record after delete": () => put(1),
-      },
-      async check() {
-        const counted = async () => (await group.stats({ by: [] })).rows[0]?.count ?? 0;
-        const before = await counted();
-        await Promise.all([7, 8, 9].map(put));
-        expectEqual("series group: count", (await counted()) - before, 3);
-      },
-      close: () => group.close(),
-    };
-  },
-};
+/** Of a group, with shards or without. */
+function groupSubject(
+  name: string,
+  drives: string,
+  keys: readonly RegExp[],
+  open: (store: Store, key: string, span: Duration) => SeriesGroup | ShardedSeriesGroup,
+): Subject {
+  return {
+    name,
+    called: /series/i,
+    drives: [drives],
+    keys,
+    open(store, key, span = "1m"): Driven {
+      const group = open(store, key, span);
+      const put = (value: number) => group.record(value, { route: `/${value % 3}` });
+      return {
+        reported: [],
+        async seed() {
+          await Promise.all(SEEDED.map(put));
+          await Promise.all(SEEDED.map(put));
+        },
+        asks: {
+          record: () => put(1),
+          "record again": () => put(2),
+          "record of another group": () => put(0.5),
+          stats: () => group.stats(),
+          "stats of all": () => group.stats({ by: [], match: { route: ["/1", "/2"] } }),
+          top: () => group.top(1, { by: "p99" }),
+          delete: () => group.delete(),
+          "record after delete": () => put(1),
+        },
+        async check() {
+          const counted = async () => (await group.stats({ by: [] })).rows[0]?.count ?? 0;
+          const before = await counted();
+          await Promise.all([7, 8, 9].map(put));
+          expectEqual(`${name}: count`, (await counted()) - before, 3);
+        },
+        close: () => group.close(),
+      };
+    },
+  };
+}
+
+export const seriesGroup = groupSubject(
+  "series group",
+  "SeriesGroup",
+  [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:groups$/],
+  (store, key, span) => new SeriesGroup(store, key, { labels: ["route"], retention: span }),
+);
+
+export const shardedSeriesGroup = groupSubject(
+  "sharded series group",
+  "ShardedSeriesGroup",
+  [/^oriel:\{NAME:\d+\}:shard$/, /^oriel:\{NAME:\d+\}:shard:groups$/, /^oriel:\{NAME\}:shards$/],
+  (store, key, span) => new ShardedSeriesGroup(store, key, { labels: ["route"], shards: 2, retention: span }),
+);
 
 export const shardedSeries: Subject = {
   name: "sharded series",

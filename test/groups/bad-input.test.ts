@@ -62,7 +62,12 @@ describe("labels of any form", () => {
   test("130 000 groups get their numbers in one append", async () => {
     const total = 130_000;
     const key = store.keyOf("many");
-    const own = new OwnGroups(["a"], total, () => {});
+    const own = new OwnGroups(
+      ["a"],
+      total,
+      () => undefined,
+      () => {},
+    );
     for (let i = 0; i < total; i++) own.numberOf({ a: `${i}` });
     let drawn = 0;
     const names = new GroupNames(store, key, {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { GroupedWindow } from "../../src/engine/groups/grouped-window.ts";
+import { GroupedWindow, rowAggregates } from "../../src/engine/groups/grouped-window.ts";
 import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
 import { ColumnRun } from "../../src/engine/stats/runs/run.ts";
 import { statsOf } from "../../src/engine/stats/window-stats.ts";
@@ -55,7 +55,7 @@ test("a row of sorted slices has the statistics of brute force", () => {
       // Each group by itself, and two rows of several.
       for (const rowOf of [(number: number) => number, (number: number) => number % 2]) {
         const places = Int32Array.from({ length: window.maxNumber + 1 }, (_, number) => rowOf(number));
-        const rows = window.rows(places, Math.max(...places) + 1);
+        const rows = rowAggregates([{ events: window, places }], Math.max(...places) + 1);
         for (const [row, aggregates] of rows.entries()) {
           const values = events.filter(({ number }) => places[number] === row).map(({ value }) => value);
           for (const nan of ["propagate", "ignore"] as const) {

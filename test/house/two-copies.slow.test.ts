@@ -147,6 +147,13 @@ const USES: Record<string, (copy: Copy, store: MemoryStore) => Promise<unknown>>
     await series.close();
     return count;
   },
+  async ShardedSeriesGroup({ oriel }, store) {
+    const group = new oriel.ShardedSeriesGroup(store, "sharded group", { labels: ["a"], shards: 2 });
+    await group.record(1, { a: "b" });
+    const { rows } = await group.stats();
+    await group.close();
+    return rows[0]!.count;
+  },
   async LockedWindow({ oriel }, store) {
     return (await new oriel.LockedWindow(store, "w", { span: "1m" }).addAndGetStats(1)).count;
   },

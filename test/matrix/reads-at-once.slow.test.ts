@@ -9,6 +9,7 @@ import {
   Series,
   SeriesGroup,
   ShardedSeries,
+  ShardedSeriesGroup,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -22,6 +23,7 @@ async function readsOf(store: Store, step: () => void): Promise<Read[]> {
   const [one, other] = ["one", "other"].map((name) => new Series(store, name, { retention: "1m", values: "float64" }));
   const group = new SeriesGroup(store, "group", { labels: ["site", "lane"], retention: "1m" });
   const sharded = new ShardedSeries(store, "sharded", { shards: 3, retention: "1m", values: "float64" });
+  const wide = new ShardedSeriesGroup(store, "wide", { labels: ["site", "lane"], shards: 3, retention: "1m" });
   const limiter = new Limiter(store, [slidingWindow({ limit: 50, span: "10s" })], { name: "at once" });
   const counters = new Counters(store, "counters", { dimensions: ["site", "lane"], shards: 3 });
   const queue = new DelayQueue<number>(store, "queue", { shards: 2 });
@@ -33,6 +35,7 @@ async function readsOf(store: Store, step: () => void): Promise<Read[]> {
       ...[one!, other!].map((series, which) => series.recordMany([i * 7 + 300 * which, (i * 7919) % 211])),
       sharded.recordMany([i * 7, (i * 7919) % 211]),
       group.record((i * 31) % 97, { site: `${i % 3}`, lane: `${i % 2}` }),
+      wide.record((i * 31) % 97, { site: `${i % 3}`, lane: `${i % 2}` }),
       limiter.take(`id ${i % 4}`, { cost: 1 + (i % 3) }),
       counters.add({ site: `site ${i % 3}`, lane: `lane ${i % 2}` }, 1 + i),
       queue.add(i, { id: `message ${i}`, delay: 1000 + i }),

@@ -19,6 +19,7 @@ import {
   Series,
   SeriesGroup,
   ShardedSeries,
+  ShardedSeriesGroup,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { QuorumLock, QuorumSemaphore } from "../../src/entries/structures/semaphore.ts";
@@ -94,6 +95,23 @@ export const structures = structuresOf({
     },
     hasKernel: true,
     make: (options) => new SeriesGroup(store, "g", { labels: ["l"], ...options }),
+  },
+  shardedSeriesGroup: {
+    modes: { replicas: [0, 1] },
+    elsewhere: {
+      shards: ALL_ROWS,
+      labels: ALL_ROWS,
+      maxGroups: ALL_ROWS,
+      retention: ALL_ROWS,
+      clock: ALL_ROWS,
+      nan: ALL_ROWS,
+      resolution: "rounds before any step: groups/options.test.ts",
+      maxPendingBytes: BOUND,
+      maxResidentBytes: BOUND,
+      entropy: "for tests that repeat themselves",
+    },
+    hasKernel: true,
+    make: (options) => new ShardedSeriesGroup(store, "g", { labels: ["l"], shards: 2, ...options }),
   },
   lockedWindow: {
     modes: { closed: ["both", "right"] },

@@ -45,7 +45,7 @@ export class GroupNames {
   readonly #key: string;
   readonly #settings: GroupNamesSettings;
   #tree = new GroupTree();
-  readonly #values: (readonly string[])[] = [];
+  #values: (readonly string[])[] = [];
   #known = NOTHING;
   #generation = 0;
   #isFullReported = false;
@@ -63,7 +63,7 @@ export class GroupNames {
   /** The number of a group; 0 if there are too many groups. Undefined if this process has to `add` it first. */
   numberOf(values: readonly string[]): number | undefined {
     const found = this.#tree.numberOf(values);
-    if (found !== undefined || this.count < this.#settings.maxGroups) return found;
+    if (found !== undefined || !this.isFull) return found;
     if (!this.#isFullReported) {
       this.#isFullReported = true;
       this.#settings.onFull();
@@ -71,9 +71,20 @@ export class GroupNames {
     return 0;
   }
 
-  /** The label values of a number from 1 on. Undefined if this copy does not have it. */
-  valuesOf(number: number): readonly string[] | undefined {
-    return this.#values[number - 1];
+  /** Whether a group has a number. Undefined if it may get one. */
+  keeps(values: readonly string[]): boolean | undefined {
+    if (this.#tree.numberOf(values) !== undefined) return true;
+    return this.isFull ? false : undefined;
+  }
+
+  /** Whether further groups have the number 0. */
+  get isFull(): boolean {
+    return this.count >= this.#settings.maxGroups;
+  }
+
+  /** The groups of this generation, which become more: their label values by number - 1, and their numbers. */
+  get groups(): { values: readonly (readonly string[])[]; tree: GroupTree } {
+    return { values: this.#values, tree: this.#tree };
   }
 
   /** The largest number. */
@@ -174,7 +185,7 @@ export class GroupNames {
   #take({ length, from, bytes }: Interned): void {
     if (from !== this.#known.length) {
       this.#tree = new GroupTree();
-      this.#values.length = 0;
+      this.#values = [];
       this.#known = NOTHING;
       this.#generation++;
     }

@@ -19,12 +19,18 @@ export interface SeriesGroupOptions<Names extends readonly string[] = readonly s
   maxGroups?: number | undefined;
 }
 
+const ofGroups = ({ values: _values, onStoreError: _onStoreError, ...known }: typeof SERIES) => known;
+/** The options of `SeriesGroup`. */
+export const GROUP = {
+  ...ofGroups(SERIES),
+  labels: [labelNames],
+  maxGroups: [wholeNumber, 10_000, 1, NUMBER_MASK],
+} as const satisfies Schema<SeriesGroupOptions>;
+
 export type GroupSettings = ReturnType<typeof groupSettings>;
 
 export function groupSettings(options: SeriesGroupOptions) {
-  const { values: _values, onStoreError: _onStoreError, ...known } = SERIES;
-  const schema = { ...known, labels: [labelNames], maxGroups: [wholeNumber, 10_000, 1, NUMBER_MASK] } as const;
-  const { labels, maxGroups } = settingsOf(schema satisfies Schema<SeriesGroupOptions>, options);
+  const { labels, maxGroups } = settingsOf(GROUP, options);
   const { labels: _labels, maxGroups: _maxGroups, ...ofSeries } = options;
   const { announced, ...rest } = seriesSettings(ofSeries);
   const [{ clock }, own] = announced;

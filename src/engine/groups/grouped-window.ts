@@ -7,30 +7,39 @@ import { type GroupedRun, groupedRun, MOMENT } from "./grouped-run.ts";
 
 /** The events of one window, by group. It does not change with the copy that it came from. */
 export class GroupedWindow {
-  readonly #runs: GroupedRun[] = [];
+  readonly runs: GroupedRun[] = [];
   /** The largest number of a group. */
   maxNumber = 0;
+  /** Whether events have the number 0. */
+  hasOthers = false;
 
   /** Adds the sorted pairs of a part of the window. */
   add(run: Run): void {
     const grouped = groupedRun(run);
-    this.#runs.push(grouped);
+    this.runs.push(grouped);
     this.maxNumber = Math.max(this.maxNumber, grouped.numbers.at(-1)!);
+    this.hasOthers ||= grouped.numbers[0] === 0;
   }
 
   /** The number of events of each group. */
   counts(): Uint32Array {
     const counts = new Uint32Array(this.maxNumber + 1);
-    for (const { numbers, starts } of this.#runs)
+    for (const { numbers, starts } of this.runs)
       for (let i = 0; i < numbers.length; i++) counts[numbers[i]!]! += starts[i + 1]! - starts[i]!;
     return counts;
   }
+}
 
-  /** The aggregates of each row. `places` has the row of each group by its number, from 0 to below `rowCount`, or -1 for none. */
-  rows(places: Int32Array, rowCount: number): RowAggregates[] {
-    const slices = new Slices(this.#runs, places, rowCount);
-    return Array.from({ length: rowCount }, (_, row) => new RowAggregates(slices, row));
-  }
+/** A window of one journal with the row of each group, by its number: from 0 on, or -1 for none. */
+export interface PlacedWindow {
+  events: GroupedWindow;
+  places: Int32Array;
+}
+
+/** The aggregates of each row. */
+export function rowAggregates(windows: readonly PlacedWindow[], rowCount: number): RowAggregates[] {
+  const slices = new Slices(windows, rowCount);
+  return Array.from({ length: rowCount }, (_, row) => new RowAggregates(slices, row));
 }
 
 /**
@@ -46,11 +55,12 @@ class Slices {
   readonly moments: RowMoments[];
 
   /** Cost: some steps for each group of each run. */
-  constructor(columns: readonly GroupedRun[], places: Int32Array, rowCount: number) {
-    this.columns = columns;
+  constructor(windows: readonly PlacedWindow[], rowCount: number) {
+    const placed = windows.flatMap(({ events, places }) => events.runs.map((run) => [run, places] as const));
+    this.columns = placed.map(([run]) => run);
     this.ends = new Uint32Array(rowCount + 1);
     this.moments = Array.from({ length: rowCount }, () => new RowMoments());
-    for (const { numbers } of columns)
+    for (const [{ numbers }, places] of placed)
       for (let i = 0; i < numbers.length; i++) {
         const row = places[numbers[i]!]!;
         if (row >= 0) this.ends[row + 1]!++;
@@ -61,19 +71,19 @@ class Slices {
     this.from = new Uint32Array(total);
     this.to = new Uint32Array(total);
     const next = this.ends.slice(0, rowCount);
-    for (let run = 0; run < columns.length; run++) {
-      const { numbers, starts } = columns[run]!;
+    for (const [column, [run, places]] of placed.entries()) {
+      const { numbers, starts } = run;
       for (let i = 0; i < numbers.length; i++) {
         const row = places[numbers[i]!]!;
         if (row < 0) continue;
         const s = next[row]!++;
-        this.runs[s] = run;
+        this.runs[s] = column;
         this.from[s] = starts[i]!;
-        this.to[s] = this.moments[row]!.add(columns[run]!, i);
+        this.to[s] = this.moments[row]!.add(run, i);
       }
     }
     for (const row of this.moments) row.mean = meanOf(row.sumHigh, row.sumLow, row.finiteCount);
-    for (const { numbers, moments } of columns)
+    for (const [{ numbers, moments }, places] of placed)
       for (let i = 0; i < numbers.length; i++) {
         const row = places[numbers[i]!]!;
         if (row >= 0) this.moments[row]!.addDeviations(moments, i * MOMENT.size);

@@ -59,20 +59,29 @@ export class GroupTree {
 
 /**
  * The groups that this process has seen, each with a number of its own. These numbers never change, so events that wait for the store
- * keep them. Number 0 is the group `_other`, which all groups beyond the bound share.
+ * keep them. Number 0 is the group `_other`, which all groups share that the store does not keep.
  */
 export class OwnGroups {
   /** The values of each group, in the order of the declared labels. */
   readonly values: (readonly string[])[] = [];
   readonly #names: readonly string[];
   readonly #maxGroups: number;
+  readonly #keeps: (values: readonly string[]) => boolean | undefined;
   readonly #onFull: () => void;
   readonly #tree = new GroupTree();
 
-  /** `onFull` is called for each group that is not kept. */
-  constructor(names: readonly string[], maxGroups: number, onFull: () => void) {
+  /**
+   * `keeps`: whether the store keeps a group; undefined if it may begin to. `onFull` is called for each group that is not kept.
+   */
+  constructor(
+    names: readonly string[],
+    maxGroups: number,
+    keeps: (values: readonly string[]) => boolean | undefined,
+    onFull: () => void,
+  ) {
     this.#names = names;
     this.#maxGroups = maxGroups;
+    this.#keeps = keeps;
     this.#onFull = onFull;
     this.#keep(names.map(() => OTHER));
   }
@@ -92,7 +101,9 @@ export class OwnGroups {
     // Labels that a loop over their names does not find may be known.
     const known = this.#tree.numberOf(values);
     if (known !== undefined) return known;
-    if (this.values.length <= this.#maxGroups) return this.#keep(values);
+    // The first groups of this process may not be those that the store keeps.
+    const { length } = this.values;
+    if (length <= this.#maxGroups || (this.#keeps(values) ?? length <= 2 * this.#maxGroups)) return this.#keep(values);
     this.#onFull();
     return 0;
   }

@@ -8,8 +8,8 @@ import {
   statsQuery,
 } from "../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
-import type { GroupedWindow } from "./grouped-window.ts";
-import { type Labels, labelValue, OTHER } from "./labels.ts";
+import { type GroupedWindow, type PlacedWindow, rowAggregates } from "./grouped-window.ts";
+import { type GroupTree, type Labels, labelValue, OTHER } from "./labels.ts";
 
 /** The values that a label may have. */
 export type Match<Name extends string> = { readonly [Label in Name]?: string | readonly string[] | undefined };
@@ -53,7 +53,7 @@ export interface GroupRow<Name extends string = string, P extends number = numbe
 
 /** The answer to a question about groups. */
 export interface GroupRows<Name extends string = string, P extends number = number>
-  extends Pick<WindowStats, "from" | "to" | "degraded" | "degradedBy"> {
+  extends Pick<WindowStats, "from" | "to" | "degraded" | "degradedBy" | "missingShare"> {
   /** Rows with an event inside the window. Of `stats` those with most events first. */
   rows: GroupRow<Name, P>[];
   /** Events of the window whose labels are not kept, because there are more than `maxGroups` groups. They count as `_other`. */
@@ -129,27 +129,39 @@ function matchOf(match: Match<string>, names: readonly string[]): (ReadonlySet<s
   });
 }
 
-/** The window, and how each group's number is read. */
+/** The window of one journal, and how the numbers of its groups are read. */
 export interface NamedWindow {
   events: GroupedWindow;
   fromMs: number;
   toMs: number;
+  /** Of all events of the journal; -Infinity if there are none. */
+  latestMs: number;
   degradedBy: Degraded | undefined;
   /** The values of a group's labels. */
   valuesOf(number: number): readonly string[] | undefined;
+  /** The groups that have a number. Without room for more, the events of all others have the number 0. */
+  tree: GroupTree;
+  hasRoom: boolean;
 }
 
-/** The rows of a window, those with most events first. Numbers without a name count as `_other`, and the answer is degraded. */
-export function rowsOf(window: NamedWindow, query: RowsQuery, names: readonly string[], nan: NanPolicy): GroupRows {
-  const { events, fromMs, toMs } = window;
-  const { places, labels, others, isUnnamed } = placesOf(window, query, names);
-  const rows = events.rows(places, labels.length).map((aggregates, i): GroupRow => {
+/**
+ * The rows of the windows of some journals, those with most events first. Numbers without a name count as `_other`, and the answer is
+ * degraded.
+ */
+export function rowsOf(
+  windows: readonly NamedWindow[],
+  query: RowsQuery,
+  { labels: names, nan }: { labels: readonly string[]; nan: NanPolicy },
+): GroupRows {
+  const { placed, labels, others, isUnnamed } = placesOf(windows, query, names);
+  const rows = rowAggregates(placed, labels.length).map((aggregates, i): GroupRow => {
     const { count, sum, mean, min, max, variance, std, percentiles } = statsOf(aggregates, query, nan, 0, 0, undefined);
     return { labels: labels[i]!, count, sum, mean, min, max, variance, std, percentiles };
   });
   rows.sort((one, other) => other.count - one.count);
-  const degradedBy = window.degradedBy ?? (isUnnamed ? "lost" : undefined);
-  const answer: GroupRows = { rows, others, from: fromMs, to: toMs, degraded: degradedBy !== undefined };
+  const degradedBy = windows.find((window) => window.degradedBy)?.degradedBy ?? (isUnnamed ? "lost" : undefined);
+  const [from, to] = [Math.max(...windows.map(({ fromMs }) => fromMs)), Math.max(...windows.map(({ toMs }) => toMs))];
+  const answer: GroupRows = { rows, others, from, to, degraded: degradedBy !== undefined };
   if (degradedBy) answer.degradedBy = degradedBy;
   return answer;
 }
@@ -164,22 +176,20 @@ export function firstRows(rows: readonly GroupRow[], { most, measure }: TopQuery
   return placed.slice(0, most).map(({ row }) => row);
 }
 
-/** Puts the groups of a window into rows. */
-function placesOf({ events, valuesOf }: NamedWindow, { by, match }: RowsQuery, names: readonly string[]) {
-  const counts = events.counts();
-  const places = new Int32Array(counts.length).fill(-1);
+/**
+ * Puts the groups of windows into rows.
+ *
+ * Law: a group that one of the journals counts as `_other` is no row of its own, so that a row has all events of its groups.
+ */
+function placesOf(windows: readonly NamedWindow[], { by, match }: RowsQuery, names: readonly string[]) {
   const labels: Labels[] = [];
   const rows = new Map<string, number>();
   const other = names.map(() => OTHER);
+  const full = windows.filter(({ events, hasRoom }) => events.hasOthers && !hasRoom);
   let others = 0;
   let isUnnamed = false;
-  for (let number = 0; number < counts.length; number++) {
-    if (counts[number] === 0) continue;
-    const known = number === 0 ? undefined : valuesOf(number);
-    if (!known) others += counts[number]!;
-    if (!known && number > 0) isUnnamed = true;
-    const values = known ?? other;
-    if (match.some((wanted, i) => wanted && !wanted.has(values[i]!))) continue;
+  const rowOf = (values: readonly string[]): number => {
+    if (match.some((wanted, i) => wanted && !wanted.has(values[i]!))) return -1;
     const its = by.map((place) => values[place]!);
     const key = JSON.stringify(its);
     let row = rows.get(key);
@@ -187,7 +197,20 @@ function placesOf({ events, valuesOf }: NamedWindow, { by, match }: RowsQuery, n
       row = labels.push(Object.fromEntries(by.map((place, i) => [names[place]!, its[i]!]))) - 1;
       rows.set(key, row);
     }
-    places[number] = row;
-  }
-  return { places, labels, others, isUnnamed };
+    return row;
+  };
+  const placed = windows.map(({ events, valuesOf }): PlacedWindow => {
+    const counts = events.counts();
+    const places = new Int32Array(counts.length).fill(-1);
+    for (let number = 0; number < counts.length; number++) {
+      if (counts[number] === 0) continue;
+      const named = number === 0 ? undefined : valuesOf(number);
+      if (!named && number > 0) isUnnamed = true;
+      const known = named && full.every(({ tree }) => tree.numberOf(named) !== undefined) ? named : undefined;
+      if (!known) others += counts[number]!;
+      places[number] = rowOf(known ?? other);
+    }
+    return { events, places };
+  });
+  return { placed, labels, others, isUnnamed };
 }

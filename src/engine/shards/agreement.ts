@@ -5,6 +5,7 @@ import type { Clock } from "../../base/time.ts";
 import { IN_USE_MS } from "../../generated/layouts/shards.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
+import { fnv1a } from "../../store/keys.ts";
 import { isUnreachable, unsent } from "../series/refused.ts";
 import type { SeriesSettings } from "../series/series-options.ts";
 import { type Agree, type Agreed, agree, type Spread } from "./steps/agree.ts";
@@ -27,6 +28,7 @@ export class Agreement {
   readonly #isList: boolean;
   readonly #key: string;
   readonly #shards: number;
+  readonly #kind: number;
   readonly #retentionMs: number;
   readonly #keepMs: number;
   readonly #replicas: number;
@@ -38,14 +40,18 @@ export class Agreement {
   #noting: Promise<void> | undefined;
   #looking: Promise<readonly (Agreed | OrielError)[]> | undefined;
 
-  /** `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. */
+  /**
+   * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `kind`: what all processes must share.
+   */
   constructor(
     stores: readonly Store[],
     isList: boolean,
     name: string,
     shards: number,
+    kind: string,
     { retentionMs, replicas }: Pick<SeriesSettings, "retentionMs" | "replicas">,
   ) {
+    this.#kind = fnv1a(new TextEncoder().encode(kind));
     this.#stores = stores;
     this.#isList = isList;
     this.#key = stores[0]!.keyOf(name);
@@ -115,7 +121,7 @@ export class Agreement {
   }
 
   async #ask(i: number, how: Pick<Agree, "keepMs" | "isFirst">): Promise<Agreed> {
-    const spread: Spread = { shards: this.#shards, position: this.#isList ? i + 1 : 0 };
+    const spread = { shards: this.#shards, position: this.#isList ? i + 1 : 0, kind: this.#kind };
     try {
       // Without the spread, a replica's copies of the events would not be found.
       const options = how.keepMs > 0 && this.#replicas > 0 ? { replicas: this.#replicas } : undefined;

@@ -1,6 +1,7 @@
 import { argumentError, wholeNumber } from "../../base/errors.ts";
 import { type Schema, settingsOf } from "../../base/options.ts";
 import { MAX_SHARDS } from "../../generated/layouts/shards.ts";
+import { GROUP, groupSettings, type SeriesGroupOptions } from "../groups/group-options.ts";
 import { SERIES, type SeriesOptions, seriesSettings } from "../series/series-options.ts";
 
 /** Options of `ShardedSeries`: those of `Series`, and `shards`. */
@@ -13,16 +14,35 @@ export interface ShardedSeriesOptions extends SeriesOptions {
   shards?: number | undefined;
 }
 
+/** Options of `ShardedSeriesGroup`: those of `SeriesGroup`, and `shards` as for `ShardedSeries`. */
+export interface ShardedSeriesGroupOptions<Names extends readonly string[] = readonly string[]>
+  extends SeriesGroupOptions<Names> {
+  /** As of `ShardedSeries`. */
+  shards?: number | undefined;
+}
+
 /** `servers`: their number in a list; undefined without a list. */
 export function shardSettings(options: ShardedSeriesOptions, servers: number | undefined) {
-  const checked = (argument: string, shards: number | undefined) => {
+  const schema = { ...SERIES, shards: [numberOf(servers)] } as const;
+  const { shards } = settingsOf(schema satisfies Schema<ShardedSeriesOptions>, options);
+  const { shards: _shards, ...ofSeries } = options;
+  return { shards, series: seriesSettings(ofSeries) };
+}
+
+/** The same for a group. */
+export function shardedGroupSettings(options: ShardedSeriesGroupOptions, servers: number | undefined) {
+  const schema = { ...GROUP, shards: [numberOf(servers)] } as const;
+  const { shards } = settingsOf(schema satisfies Schema<ShardedSeriesGroupOptions>, options);
+  const { shards: _shards, ...ofGroup } = options;
+  return { shards, group: groupSettings(ofGroup) };
+}
+
+/** Checks the number of shards. */
+function numberOf(servers: number | undefined) {
+  return (argument: string, shards: number | undefined): number => {
     if (servers === undefined) return wholeNumber(argument, shards, 1, MAX_SHARDS);
     if (shards !== undefined && shards !== servers)
       throw argumentError(argument, shards, `left out, or ${servers}: each server of the list has one`);
     return wholeNumber("the number of servers", servers, 1, MAX_SHARDS);
   };
-  const schema = { ...SERIES, shards: [checked] } as const;
-  const { shards } = settingsOf(schema satisfies Schema<ShardedSeriesOptions>, options);
-  const { shards: _shards, ...ofSeries } = options;
-  return { shards, series: seriesSettings(ofSeries) };
 }

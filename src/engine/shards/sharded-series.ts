@@ -1,10 +1,8 @@
 import { abortable } from "../../base/async/aborts.ts";
-import { gathering } from "../../base/async/gathering.ts";
 import { argumentError, checkUnaborted, OrielError } from "../../base/errors.ts";
-import { type Site, siteOf } from "../../base/site.ts";
+import type { Site } from "../../base/site.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
-import { spreadKeys } from "../../store/keys.ts";
 import { tap } from "../../store/registry/live.ts";
 import { register } from "../../store/registry/register.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
@@ -56,29 +54,17 @@ import {
   type WindowQuery,
   windowQuery,
 } from "../stats/window-query.ts";
-import type { Degraded, WindowStats } from "../stats/window-stats.ts";
-import { Agreement } from "./agreement.ts";
+import type { WindowStats } from "../stats/window-stats.ts";
 import { Shard } from "./shard.ts";
 import { type ShardedSeriesOptions, shardSettings } from "./shard-options.ts";
-import type { Agreed } from "./steps/agree.ts";
+import { type Answers, checkWhole, type Degradable, degrade, Shards, serversOf } from "./shards.ts";
 
 /** Tries if outlines change while their parts are requested. */
 const MAX_TRIES = 3;
 
-/** Whether an answer may lack events, and why. */
-interface Degradable {
-  degraded: boolean;
-  degradedBy?: Degraded;
-  missingShare?: number;
-}
-
-/** The parts of an answer, and the share of the shards that have none. */
-interface Parts<Query, Part> {
-  parts: readonly Part[];
+/** The parts of an answer to a query, which may have got an end. */
+interface Parts<Query, Part> extends Answers<Part> {
   query: Query;
-  missingShare: number;
-  /** Why a shard has none, if one could not be reached. Others are on servers that this process does not know. */
-  failure: OrielError | undefined;
 }
 
 /** The part of this shard has its events up to this batch. */
@@ -119,47 +105,34 @@ export class ShardedSeries {
   readonly shards: number;
   /** Calls `listener` with the values of each batch that a store has. */
   declare readonly [tap]: (listener: (values: ArrayLike<number>) => void) => void;
-  readonly #stores: readonly Store[];
-  readonly #isList: boolean;
   readonly #site: Site;
   readonly #settings: SeriesSettings;
-  readonly #agreement: Agreement;
-  /** By their stores and keys. The first ones are those in which this process records. */
-  readonly #open = new Map<string, Shard>();
-  readonly #own: readonly Shard[];
-  /** The shards of each number that was listed. */
-  readonly #spreads = new Map<number, readonly Shard[]>();
+  readonly #shards: Shards;
   /** By the first of their parts. */
   readonly #merged = new WeakMap<object, Merged[]>();
-  #turn: Shard | undefined;
-  /** Index of the shard of the next turn. */
-  #next: number | undefined;
-  /** The last answer of each server that lists the spreads. */
-  readonly #agreed: Agreed[] = [];
+  readonly #unobserved: (error: unknown, count: number) => void;
 
   /** `store`: the store of a cluster, or a list of stores, one for each server. All processes have the same list. */
   constructor(store: Store | readonly Store[], name: string, options: ShardedSeriesOptions = {}) {
-    this.#isList = Array.isArray(store);
-    this.#stores = this.#isList ? [...(store as readonly Store[])] : [store as Store];
+    const servers = serversOf("ShardedSeries", store, name);
+    const { site, stores } = servers;
     this.name = name;
-    const stores = this.#stores;
-    this.#site = siteOf("ShardedSeries", stores[0]!, name);
-    for (const [i, each] of stores.entries()) {
-      siteOf("ShardedSeries", each, name);
-      this.#site.checked(undefined, () => {
-        if (stores.indexOf(each) < i)
-          throw argumentError(`store ${i + 1} of the list`, each, "another server than those before");
-      });
-    }
-    const servers = this.#isList ? stores.length : undefined;
-    const { shards, series } = this.#site.checked(undefined, () => shardSettings(options, servers));
+    this.#site = site;
+    const count = servers.isList ? stores.length : undefined;
+    const { shards, series } = site.checked(undefined, () => shardSettings(options, count));
     this.shards = shards;
     this.#settings = series;
-    const { retentionMs, announced } = this.#settings;
+    const { retentionMs, announced } = series;
     this.retentionMs = retentionMs;
-    this.#agreement = new Agreement(stores, this.#isList, name, this.shards, this.#settings);
-    this.#own = this.#shardsOf(this.shards);
-    this[tap] = (listener) => void this.#settings.written.add(listener);
+    this.#shards = new Shards(servers, name, shards, series, [], (store, key, beforeAppend) => {
+      const time = new ServerTime(store.monotonic);
+      const loopOf = (ended: (error: unknown) => void) =>
+        new CommitLoop(store, key, { ...series, beforeAppend, ended }, time, site);
+      return new Shard(loopOf, store.monotonic);
+    });
+    this.#unobserved = (error, count) =>
+      stores[0]!.report?.({ error: site.outer("observe", error) as OrielError, count });
+    this[tap] = (listener) => void series.written.add(listener);
     const [shared, own] = announced;
     // In the registry it is a series, whose shards are a setting.
     register(
@@ -167,7 +140,7 @@ export class ShardedSeries {
       "Series",
       name,
       this,
-      { ...shared, shards: this.shards },
+      { ...shared, shards },
       { ...own, servers: stores.length > 1 ? stores.length : undefined },
     );
   }
@@ -177,7 +150,7 @@ export class ShardedSeries {
     if (options) return this.#site.run("record", () => this.#recordWith(value, options));
     return this.#site.traced("record", () => {
       try {
-        return this.#chosen().loop.put(value).written;
+        return this.#shards.chosen().loop.put(value).written;
       } catch (error) {
         return Promise.reject(this.#site.error("record", error));
       }
@@ -187,7 +160,7 @@ export class ShardedSeries {
   /** Records one event and returns nothing: it neither waits nor throws. Errors go where those of `Series.observe` go. */
   observe(value: number, options?: RecordOptions): void {
     try {
-      if (!options) this.#chosen().loop.put(value).observe(this.#unobserved);
+      if (!options) this.#shards.chosen().loop.put(value).observe(this.#unobserved);
       else this.#recordWith(value, options).catch((error) => this.#unobserved(error, 1));
     } catch (error) {
       this.#unobserved(error, 1);
@@ -197,7 +170,7 @@ export class ShardedSeries {
   async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
     checkRecordOptions(options);
     const { at, signal } = options;
-    const { loop } = this.#chosen();
+    const { loop } = this.#shards.chosen();
     return abortable(at === undefined ? loop.put(value).written : loop.putAt(value, at), signal);
   }
 
@@ -205,7 +178,7 @@ export class ShardedSeries {
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     return this.#site.run("recordMany", () => {
       checkRecordOptions(options);
-      return abortable(this.#chosen().loop.putMany(values, options.at), options.signal);
+      return abortable(this.#shards.chosen().loop.putMany(values, options.at), options.signal);
     });
   }
 
@@ -218,7 +191,7 @@ export class ShardedSeries {
       const query = statsQuery(options, this.retentionMs, "now");
       const { at, signal } = options;
       checkUnaborted(signal);
-      const shard = this.#chosen();
+      const shard = this.#shards.chosen();
       shard.loop.checkAskable();
       const recorded = at === undefined ? shard.loop.put(value).written : shard.loop.putAt(value, at);
       const isRecorded = recorded.then(
@@ -316,34 +289,12 @@ export class ShardedSeries {
    * on servers that this process does not know.
    */
   delete(): Promise<void> {
-    return this.#site.run("delete", async () => {
-      for (const { loop } of this.#own) loop.checkOpen();
-      const { shards, unknown } = this.#shardsIn(await this.#agreement.read());
-      checkWhole({ missingShare: unknown / (shards.length + unknown), failure: undefined });
-      await Promise.all(shards.map((shard) => shard.loop.delete()));
-    });
+    return this.#site.run("delete", () => this.#shards.delete());
   }
 
   /** Waits for events that are being recorded and frees all memory. The stores stay open. */
   close(): Promise<void> {
-    return this.#site.run("close", async () => {
-      await Promise.all([...this.#open.values()].map((shard) => shard.close()));
-    });
-  }
-
-  /** The shard of all events that are recorded before the loops send what they have. Shards that cannot be reached are left out. */
-  #chosen(): Shard {
-    if (this.#turn) return this.#turn;
-    const { length } = this.#own;
-    const first = this.#next ?? this.#settings.entropy() % length;
-    let shard = this.#own[first]!;
-    for (let i = 1; i < length && !shard.isUp; i++) shard = this.#own[(first + i) % length]!;
-    this.#next = (this.#own.indexOf(shard) + 1) % length;
-    this.#turn = shard;
-    void gathering().then(() => {
-      this.#turn = undefined;
-    });
-    return shard;
+    return this.#site.run("close", () => this.#shards.close());
   }
 
   /** Statistics from the outlines of shards of which this process has no copy, if they did not change meanwhile. */
@@ -427,7 +378,7 @@ export class ShardedSeries {
     const asked = async () => {
       const query = queryOf(options, this.retentionMs);
       checkUnaborted(options?.signal);
-      for (const { loop } of this.#own) loop.checkAskable();
+      this.#shards.checkAskable();
       return abortable(answer(query), options?.signal);
     };
     return this.#site.run(operation, asked, "no"); // a query changes nothing
@@ -453,101 +404,18 @@ export class ShardedSeries {
     partOf: PartOf<Query, Part>,
     { after, mayOutline = false, reportsDegraded = true }: Asking,
     name: string,
-  ): Promise<Omit<Parts<Query, Part>, "query">> {
+  ): Promise<Answers<Part>> {
     const stats = mayOutline ? (query as unknown as StatsQuery) : undefined;
     // With outlines, what is searched depends on the percentiles, but not what a shard answers.
     const kind = stats ? `${name} ${kindOf(query)} ${stats.percentiles.length > 0}` : {};
-    const ask = (shard: Shard) => {
+    const found = await this.#shards.ask((shard) => {
       const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
       const isAfter = shard === after?.shard;
       const asked = { afterBatch: isAfter ? after.batch : 0, stats, reportsDegraded };
-      const answer = shard.ask(query, kind, part, asked, !isAfter);
-      answer.catch(() => {}); // all are awaited below
-      return answer;
-    };
-    const own = this.#own.map(ask);
-    const looked = await this.#agreement.look();
-    const { shards, unknown } = this.#shardsIn(looked);
-    const others = shards.slice(own.length);
-    if (others.length > 0) this.#own[0]!.loop.checkOpen();
-    const answers = await Promise.all([...own, ...others.map(ask)]);
+      return shard.ask(query, kind, part, asked, !isAfter);
+    });
     // It is written. The next question does not wait for it, because in Workers another loop may get it.
     if (after) after.batch = 0;
-    const failures = answers.filter((answer) => answer instanceof OrielError);
-    if (failures.length === answers.length) throw failures[0];
-    // Each server of a list has a shard too, which says the same.
-    if (looked[0] instanceof OrielError && !this.#isList) failures.push(looked[0]);
-    const missing = failures.length + unknown;
-    const parts = answers.filter((answer) => !(answer instanceof OrielError)) as Part[];
-    return { parts, missingShare: missing / (parts.length + missing), failure: failures[0] };
+    return found;
   }
-
-  /** All shards of the listed spreads, own ones first, and how many there may be that this process does not know. */
-  #shardsIn(looked: readonly (Agreed | OrielError)[]): { shards: readonly Shard[]; unknown: number } {
-    const shards = new Set(this.#own);
-    let unknown = 0;
-    for (const [i, agreed] of looked.entries()) {
-      if (!(agreed instanceof OrielError)) this.#agreed[i] = agreed;
-      const { spreads, isPlain } = this.#agreed[i] ?? NOTHING_ELSE;
-      for (const { shards: number, position } of spreads) {
-        if (position === 0 && !this.#isList) for (const shard of this.#shardsOf(number)) shards.add(shard);
-        else if (position === 0 || !this.#isList) unknown = Math.max(unknown, number);
-        else unknown = Math.max(unknown, number - this.shards);
-      }
-      const store = this.#stores[i]!;
-      if (isPlain) shards.add(this.#shardAt(store, store.keyOf(this.name)));
-    }
-    return { shards: [...shards], unknown };
-  }
-
-  #shardsOf(number: number): readonly Shard[] {
-    let shards = this.#spreads.get(number);
-    if (!shards) {
-      const of = (store: Store, count: number) =>
-        spreadKeys(store, this.name, WHAT, count).map((key) => this.#shardAt(store, key));
-      shards = this.#isList ? this.#stores.flatMap((store) => of(store, 1)) : of(this.#stores[0]!, number);
-      this.#spreads.set(number, shards);
-    }
-    return shards;
-  }
-
-  #shardAt(store: Store, key: string): Shard {
-    const id = `${this.#stores.indexOf(store)} ${key}`;
-    let shard = this.#open.get(id);
-    if (!shard) {
-      const time = new ServerTime(store.monotonic);
-      const beforeAppend = () => this.#agreement.beforeRecording();
-      shard = new Shard((ended) => {
-        const settings = { ...this.#settings, beforeAppend, ended };
-        return new CommitLoop(store, key, settings, time, this.#site);
-      }, store.monotonic);
-      this.#open.set(id, shard);
-    }
-    return shard;
-  }
-
-  readonly #unobserved = (error: unknown, count: number): void => {
-    this.#stores[0]!.report?.({ error: this.#site.outer("observe", error) as OrielError, count });
-  };
-}
-
-const NOTHING_ELSE: Agreed = { spreads: [], isPlain: false };
-/** Ends the keys of shards. */
-const WHAT = "shard";
-
-function degrade<Answer extends Degradable>(answer: Answer, missingShare: number): Answer {
-  if (missingShare > 0) Object.assign(answer, { degraded: true, degradedBy: "shards", missingShare });
-  return answer;
-}
-
-/** Throws if a part is missing from an answer that cannot say so. */
-function checkWhole({ missingShare, failure }: Pick<Parts<unknown, unknown>, "missingShare" | "failure">): void {
-  if (missingShare === 0) return;
-  const percent = Math.ceil(100 * missingShare);
-  if (!failure)
-    throw new OrielError("MISMATCH", `${percent} % of the shards are on servers that this process does not know`);
-  throw new OrielError("UNAVAILABLE", `${percent} % of the shards cannot be reached`, {
-    transient: true,
-    cause: failure,
-  });
 }

@@ -1,5 +1,6 @@
 // Series, series of one process, and locked windows.
 
+export type { GroupCalls } from "../../engine/groups/group-calls.ts";
 export type { SeriesGroupOptions } from "../../engine/groups/group-options.ts";
 export type { Labels } from "../../engine/groups/labels.ts";
 export type {
@@ -21,8 +22,9 @@ export type { LockedWindowOptions, Statistics } from "../../engine/locked-window
 export { Series } from "../../engine/series/series.ts";
 export type { Recorded, RecordManyOptions, RecordOptions, SeriesOptions } from "../../engine/series/series-options.ts";
 export type { QueryPlanReport } from "../../engine/series/session/query-plan.ts";
-export type { ShardedSeriesOptions } from "../../engine/shards/shard-options.ts";
+export type { ShardedSeriesGroupOptions, ShardedSeriesOptions } from "../../engine/shards/shard-options.ts";
 export { ShardedSeries } from "../../engine/shards/sharded-series.ts";
+export { ShardedSeriesGroup } from "../../engine/shards/sharded-series-group.ts";
 export type { CompareOptions, Comparison } from "../../engine/stats/comparison.ts";
 export type { Histogram, HistogramOptions, Ranks } from "../../engine/stats/distribution.ts";
 export type { LocalPercentileOptions } from "../../engine/stats/live/percentile-queries.ts";

@@ -10,5 +10,6 @@ export * from "../structures/series.ts";
 export const Series = /* @__PURE__ */ withRunKernel(entry.Series, runs);
 export const SeriesGroup = /* @__PURE__ */ withRunKernel(entry.SeriesGroup, runs);
 export const ShardedSeries = /* @__PURE__ */ withRunKernel(entry.ShardedSeries, runs);
+export const ShardedSeriesGroup = /* @__PURE__ */ withRunKernel(entry.ShardedSeriesGroup, runs);
 export const LocalSeries = /* @__PURE__ */ withKernels(entry.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(entry.LockedWindow, kernels);

@@ -21,5 +21,9 @@ export const ShardedSeries = /* @__PURE__ */ withUpkeep(
   /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.ShardedSeries, kernels), blocks),
   upkeep,
 );
+export const ShardedSeriesGroup = /* @__PURE__ */ withUpkeep(
+  /* @__PURE__ */ withBlocks(/* @__PURE__ */ withKernels(entry.ShardedSeriesGroup, kernels), blocks),
+  upkeep,
+);
 export const LocalSeries = /* @__PURE__ */ withKernels(entry.LocalSeries, kernels);
 export const LockedWindow = /* @__PURE__ */ withKernels(entry.LockedWindow, kernels);

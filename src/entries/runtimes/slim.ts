@@ -13,3 +13,4 @@ export const recordHistory = /* @__PURE__ */ withUpkeep(api.recordHistory, upkee
 export const Series = /* @__PURE__ */ withUpkeep(api.Series, upkeep);
 export const SeriesGroup = /* @__PURE__ */ withUpkeep(api.SeriesGroup, upkeep);
 export const ShardedSeries = /* @__PURE__ */ withUpkeep(api.ShardedSeries, upkeep);
+export const ShardedSeriesGroup = /* @__PURE__ */ withUpkeep(api.ShardedSeriesGroup, upkeep);

@@ -26,3 +26,7 @@ export const ShardedSeries = /* @__PURE__ */ withUpkeep(
   /* @__PURE__ */ withKernels(api.ShardedSeries, kernels),
   upkeep,
 );
+export const ShardedSeriesGroup = /* @__PURE__ */ withUpkeep(
+  /* @__PURE__ */ withKernels(api.ShardedSeriesGroup, kernels),
+  upkeep,
+);

@@ -20,3 +20,4 @@ export const LockedWindow = /* @__PURE__ */ withKernels(api.LockedWindow, kernel
 export const Series = /* @__PURE__ */ withRunKernel(api.Series, runs);
 export const SeriesGroup = /* @__PURE__ */ withRunKernel(api.SeriesGroup, runs);
 export const ShardedSeries = /* @__PURE__ */ withRunKernel(api.ShardedSeries, runs);
+export const ShardedSeriesGroup = /* @__PURE__ */ withRunKernel(api.ShardedSeriesGroup, runs);

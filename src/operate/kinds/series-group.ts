@@ -1,24 +1,30 @@
+import type { SeriesGroupOptions } from "../../engine/groups/group-options.ts";
 import { SeriesGroup } from "../../engine/groups/series-group.ts";
-import { groupsCsv, groupsOf, groupView, numbersOf } from "../dashboard/series/groups.ts";
+import { ShardedSeriesGroup } from "../../engine/shards/sharded-series-group.ts";
+import { type AnyGroup, groupsCsv, groupsOf, groupView, numbersOf } from "../dashboard/series/groups.ts";
 import { viewCsv, windowOf } from "../dashboard/series/view.ts";
 import { whole } from "../format.ts";
 import type { Kind } from "./kind.ts";
 import type { Identified, Open, Scope } from "./scope.ts";
-import { bounded, MAX_AGE, MAX_BYTES, retentionMsOf } from "./series.ts";
+import { bounded, MAX_AGE, MAX_BYTES, retentionMsOf, shardsOf } from "./series.ts";
 
 /** Of a copy. */
 const EVENT_BYTES = 26;
 
-const openGroup: Open<SeriesGroup> = (store, structure) => {
+/** A group, or one with shards. */
+const openGroup: Open<AnyGroup> = (store, structure) => {
   const { labels, maxGroups, clock } = structure.settings;
-  return new SeriesGroup(store, structure.name, {
+  const options: SeriesGroupOptions = {
     labels: typeof labels === "string" ? labels.split(" ") : [],
     ...(typeof maxGroups === "number" && { maxGroups }),
     retention: retentionMsOf(structure),
     clock: clock === "event" ? "event" : "server",
     nan: "ignore",
     maxResidentBytes: MAX_BYTES,
-  });
+  };
+  const shards = shardsOf(structure);
+  if (shards === undefined) return new SeriesGroup(store, structure.name, options);
+  return new ShardedSeriesGroup(store, structure.name, { ...options, shards });
 };
 
 /** SeriesGroup: the numbers of all groups together, of each row of groups, and of one over time. */
@@ -59,6 +65,6 @@ export const seriesGroupKind: Kind = {
   actions: {},
 };
 
-export function groupOf(scope: Scope, structure: Identified): SeriesGroup {
+export function groupOf(scope: Scope, structure: Identified): AnyGroup {
   return scope.opened(structure, openGroup, (group) => group.close());
 }

@@ -27,7 +27,7 @@ export const MAX_AGE = "1s";
 
 /** A series, or one with shards. */
 const openSeries: Open<AnySeries> = (store, structure) => {
-  const { values, clock, shards, servers } = structure.settings;
+  const { values, clock } = structure.settings;
   const options: SeriesOptions = {
     retention: retentionMsOf(structure),
     values: values === "float64" ? "float64" : "float32",
@@ -35,11 +35,17 @@ const openSeries: Open<AnySeries> = (store, structure) => {
     nan: "ignore",
     maxResidentBytes: MAX_BYTES,
   };
-  if (typeof shards !== "number") return new Series(store, structure.name, options);
-  if (servers !== undefined)
-    throw new OrielError("UNAVAILABLE", `its events are on ${servers} servers, and this store is one of them`);
+  const shards = shardsOf(structure);
+  if (shards === undefined) return new Series(store, structure.name, options);
   return new ShardedSeries(store, structure.name, { ...options, shards });
 };
+
+/** The number of shards; undefined without. Throws UNAVAILABLE if they are on a list of servers, of which only one is known. */
+export function shardsOf({ settings: { shards, servers } }: Described): number | undefined {
+  if (servers !== undefined)
+    throw new OrielError("UNAVAILABLE", `its events are on ${servers} servers, and this store is one of them`);
+  return typeof shards === "number" ? shards : undefined;
+}
 
 /** Series: rate, exact percentiles, heat map, distribution. Each number is an answer of `Series`. */
 export const seriesKind: Kind = {

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { OrielError, Series, SeriesGroup, type SeriesGroupOptions } from "../../../src/entries/index.ts";
+import {
+  OrielError,
+  Series,
+  SeriesGroup,
+  type SeriesGroupOptions,
+  ShardedSeries,
+  ShardedSeriesGroup,
+} from "../../../src/entries/index.ts";
 import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
 import type { MatrixStore } from "../../matrix/open.ts";
 import { type AskedRows, expectRows, type LabelledEvent, rowsByHand } from "./oracle.ts";
@@ -10,13 +17,16 @@ type Names = typeof LABELS;
 const ROUTES = ["/a", "/b", "/c", "", "ü \u0000", "_other"];
 const METHODS = ["GET", "PUT"];
 
-/** The promises of a group, over one store and one kernel, on a stepped clock. */
-export function groupSuite(name: string, kernel: KernelName, open: () => Promise<MatrixStore>): void {
+type Group = SeriesGroup<Names> | ShardedSeriesGroup<Names>;
+
+/** The promises of a group, over one store and one kernel, on a stepped clock. `shards`: undefined for a group without them. */
+export function groupSuite(name: string, kernel: KernelName, open: () => Promise<MatrixStore>, shards?: number): void {
   describe(`${name}, ${kernel}`, () => {
     let opened: MatrixStore;
     const made: { close(): Promise<void> }[] = [];
-    const groupOn = (store = opened.store, options: Partial<SeriesGroupOptions<Names>> = {}) => {
-      const group = new SeriesGroup(store, "g", { labels: LABELS, retention: "1m", ...opened.modes, ...options });
+    const groupOn = (store = opened.store, options: Partial<SeriesGroupOptions<Names>> = {}): Group => {
+      const all: SeriesGroupOptions<Names> = { labels: LABELS, retention: "1m", ...opened.modes, ...options };
+      const group = shards ? new ShardedSeriesGroup(store, "g", { ...all, shards }) : new SeriesGroup(store, "g", all);
       made.push(group);
       return group;
     };
@@ -137,6 +147,10 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
     it("groups above the bound count as _other, in each process", async () => {
       const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
       const [one, other] = [groupOn(opened.store, { maxGroups: 3 }), groupOn(opened.other, { maxGroups: 3 })];
+      // Each shard has the first three.
+      for (let i = 0; i < (shards ?? 1); i++)
+        await Promise.all(["/0", "/1", "/2"].map((route) => one.record(i, { route, method: "GET" })));
+      await one.delete();
       for (let i = 0; i < 8; i++) await one.record(i, { route: `/${i}`, method: "GET" });
       for (let i = 0; i < 8; i++) await other.record(10 + i, { route: `/${i}`, method: "GET" });
       for (const group of [one, other]) {
@@ -188,11 +202,16 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
 
     it("another kind of series, and other labels, are a mismatch", async () => {
       await groupOn().record(1, { route: "/a", method: "GET" });
-      const series = new Series(opened.store, "g");
+      const series = shards
+        ? new ShardedSeries(opened.store, "g", { shards })
+        : new Series(opened.store, "g", { retention: "1m" });
       made.push(series);
       await expect(series.record(1)).rejects.toMatchObject({ code: "MISMATCH", applied: "no" });
       await expect(series.stats()).rejects.toThrow(/stored with grouped values/);
-      const others = new SeriesGroup(opened.store, "g", { labels: ["method", "route"] });
+      const labels = ["method", "route"] as const;
+      const others = shards
+        ? new ShardedSeriesGroup(opened.store, "g", { labels, shards })
+        : new SeriesGroup(opened.store, "g", { labels });
       made.push(others);
       await expect(others.record(1, { route: "/a", method: "GET" })).rejects.toMatchObject({ code: "MISMATCH" });
       await expect(others.stats()).rejects.toBeInstanceOf(OrielError);

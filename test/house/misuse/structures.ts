@@ -64,6 +64,19 @@ const SERIES_OPTIONS = {
   ...{ retention: "1h", values: "float32", nan: "reject", clock: "server", resolution: "1us", replicas: 0 },
   ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, onStoreError: "throw", entropy: () => 1 },
 };
+const GROUP_OPTIONS = {
+  ...{ labels: ["route", "method"], maxGroups: 5, retention: "1h", nan: "reject", clock: "server", resolution: "1us" },
+  ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, replicas: 0, entropy: () => 1 },
+} as const;
+const GROUP_CALLS = {
+  record: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
+  observe: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
+  stats: () => [{ ...asked(), by: ["route"], match: { route: "/a", method: ["GET"] } }],
+  top: () => [3, { ...asked(), by: "p50", labels: ["route"], match: { route: ["/a"], method: "GET" } }],
+  delete: nothing,
+  close: nothing,
+};
+
 const SERIES_CALLS = {
   record: () => [1, { at: Date.now(), signal: signal() }],
   observe: () => [1, { at: Date.now(), signal: signal() }],
@@ -128,31 +141,17 @@ export const STRUCTURES: Record<string, Subject> = {
   },
   SeriesGroup: {
     called: oriel.SeriesGroup,
-    right: (store) => [
-      store,
-      "a",
-      {
-        ...{
-          labels: ["route", "method"],
-          maxGroups: 5,
-          retention: "1h",
-          nan: "reject",
-          clock: "server",
-          resolution: "1us",
-        },
-        ...{ maxResidentBytes: 1e8, maxPendingBytes: 1e6, replicas: 0, entropy: () => 1 },
-      },
-    ],
+    right: (store) => [store, "a", GROUP_OPTIONS],
     object: (store) => new oriel.SeriesGroup(store, "a", { labels: ["route", "method"], retention: "1h" }),
     data: ["observe"],
-    methods: {
-      record: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
-      observe: () => [1, { route: "/a", method: "GET" }, { at: Date.now(), signal: signal() }],
-      stats: () => [{ ...asked(), by: ["route"], match: { route: "/a", method: ["GET"] } }],
-      top: () => [3, { ...asked(), by: "p50", labels: ["route"], match: { route: ["/a"], method: "GET" } }],
-      delete: nothing,
-      close: nothing,
-    },
+    methods: GROUP_CALLS,
+  },
+  ShardedSeriesGroup: {
+    called: oriel.ShardedSeriesGroup,
+    right: (store) => [store, "a", { ...GROUP_OPTIONS, shards: 2 }],
+    object: (store) => new oriel.ShardedSeriesGroup(store, "a", { labels: ["route", "method"], shards: 2 }),
+    data: ["observe"],
+    methods: GROUP_CALLS,
   },
   ShardedSeries: {
     called: oriel.ShardedSeries,

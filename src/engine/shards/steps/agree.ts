@@ -20,6 +20,8 @@ export interface Spread {
 }
 
 export interface Agree extends Spread {
+  /** A hash of what all shards must share: the type of the values, the clock and the labels. */
+  kind: number;
   /** The spread is listed for as long from now on; 0: it is not noted. */
   keepMs: number;
   /** The process begins, and may be refused. */
@@ -33,6 +35,8 @@ export interface Agreed {
 }
 
 interface Noted extends Spread {
+  /** The same for all of a list. */
+  kind: number;
   seenMs: number;
   keepMs: number;
 }
@@ -41,11 +45,11 @@ interface Noted extends Spread {
 export const agree: StepOfArguments<Agree, Agreed> = {
   name: "shards/agree",
   script: agreeScript,
-  arity: 4,
+  arity: 5,
   keyCount: 2,
   keysOf: (key) => [`${key}:shards`, key],
   repeatable: true,
-  encode: ({ shards, position, keepMs, isFirst }) => [shards, position, keepMs, isFirst ? 1 : 0],
+  encode: ({ shards, position, kind, keepMs, isFirst }) => [shards, position, kind, keepMs, isFirst ? 1 : 0],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
     const spreads: Spread[] = [];
@@ -56,16 +60,16 @@ export const agree: StepOfArguments<Agree, Agreed> = {
       });
     return { isPlain: view.getUint32(AGREED_PLAIN_AT, true) === 1, spreads };
   },
-  local(keys, key, { shards, position, keepMs, isFirst }, nowMs) {
+  local(keys, key, { keepMs, isFirst, ...own }, nowMs) {
     const at = `${key}:shards`;
     const noted = ((keys.get(at) as readonly Noted[] | undefined) ?? [])
       .map((one) => ({ ...one, seenMs: Math.min(one.seenMs, nowMs) }))
       .filter((one) => one.seenMs + one.keepMs >= nowMs);
-    if (isFirst) checkAgreed(noted, { shards, position }, nowMs);
+    if (isFirst) checkAgreed(noted, own, nowMs);
     if (keepMs > 0) {
-      const own = noted.find((one) => one.shards === shards && one.position === position);
-      if (own) Object.assign(own, { seenMs: nowMs, keepMs: Math.max(keepMs, own.keepMs) });
-      else noted.push({ shards, position, seenMs: nowMs, keepMs });
+      const known = noted.find((one) => one.shards === own.shards && one.position === own.position);
+      if (known) Object.assign(known, { seenMs: nowMs, keepMs: Math.max(keepMs, known.keepMs) });
+      else noted.push({ ...own, kind: noted[0]?.kind ?? own.kind, seenMs: nowMs, keepMs });
       const lastMs = Math.max(...noted.map((one) => one.seenMs + one.keepMs));
       keys.set(at, noted, ARRAY_BYTES + SPREADS_BYTES + noted.length * SPREAD_BYTES, lastMs);
     }
@@ -76,7 +80,13 @@ export const agree: StepOfArguments<Agree, Agreed> = {
   },
 };
 
-function checkAgreed(noted: readonly Noted[], { shards, position }: Spread, nowMs: number): void {
+function checkAgreed(
+  noted: readonly Noted[],
+  { shards, position, kind }: Omit<Agree, "keepMs" | "isFirst">,
+  nowMs: number,
+): void {
+  if (noted.length > 0 && noted[0]!.kind !== kind)
+    throw refusal("MISMATCH", "its shards have other values, another clock or other labels; choose another name");
   for (const one of noted) {
     if (nowMs - one.seenMs >= IN_USE_MS) continue;
     if (one.shards > shards)

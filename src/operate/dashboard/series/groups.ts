@@ -1,6 +1,6 @@
 import { argumentError } from "../../../base/errors.ts";
+import type { GroupCalls } from "../../../engine/groups/group-calls.ts";
 import type { GroupRow, GroupRows } from "../../../engine/groups/rows.ts";
-import type { SeriesGroup } from "../../../engine/groups/series-group.ts";
 import { csvOf } from "../csv.ts";
 import type { GroupLine, GroupsPart } from "../parts.ts";
 import type { SeriesView, WindowNumbers } from "../protocol.ts";
@@ -12,6 +12,9 @@ const MAX_ROWS = 100;
 const MAX_BUCKETS = 60;
 /** All questions of a view but the first are answered by the copy that it brought. */
 const MAX_AGE = "1s";
+
+/** A `SeriesGroup` or a `ShardedSeriesGroup`. */
+export type AnyGroup = GroupCalls<readonly string[]>;
 
 const MEASURES = ["count", "rate", "mean", "p50", "p90", "p99", "max"] as const;
 const TEXTS = new Intl.Collator("en", { numeric: true });
@@ -29,7 +32,7 @@ interface Order {
  * "up" or "down". Throws ARGUMENT.
  */
 export async function groupsOf(
-  group: SeriesGroup,
+  group: AnyGroup,
   { fromMs, toMs }: AskedWindow,
   query: URLSearchParams,
 ): Promise<GroupsPart> {
@@ -62,7 +65,7 @@ export function groupsCsv({ by, rows }: GroupsPart): string {
  * ARGUMENT.
  */
 export async function groupView(
-  group: SeriesGroup,
+  group: AnyGroup,
   { fromMs, toMs, buckets }: AskedWindow,
   query: URLSearchParams,
 ): Promise<SeriesView> {
