@@ -35,7 +35,7 @@ const SHARES: readonly [name: string, of: RegExp][] = [
 /** Splits the time of `recordAndGet`: in this process by a CPU profile, in Redis by its own counters. */
 export async function benchBreakdown(redisUrl: string, options: BreakdownOptions): Promise<Report> {
   const redis = new Redis(redisUrl);
-  const store = redisStore(redisUrl);
+  const store = redisStore(redisUrl, { deadline: "1m" });
   const series = new Series(store, "bench breakdown", { retention: "1h" });
   await series.recordMany(latencies(options.events, 1));
   await series.stats();

@@ -39,7 +39,7 @@ const SHARED: BreakerRival = {
   name: "oriel, shared",
   missing: here,
   open(redisUrl) {
-    const store = redisStore(redisUrl);
+    const store = redisStore(redisUrl, { deadline: "1m" });
     const breaker = new Breaker(store, { ...RULE, name: `bench ${process.pid} ${opened++}` });
     return { run: (task) => breaker.run(task), close: () => store.close() };
   },

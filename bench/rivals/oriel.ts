@@ -7,7 +7,7 @@ const BATCH = 65_535;
 
 async function open(redisUrl: string, name: string, windowMs: number, preload: Float32Array): Promise<RivalWindow> {
   const redis = new Redis(redisUrl);
-  const store = redisStore(redisUrl);
+  const store = redisStore(redisUrl, { deadline: "1m" });
   const series = new Series(store, name, { retention: windowMs, values: "float32" });
   for (let from = 0; from < preload.length; from += BATCH)
     await series.recordMany(preload.subarray(from, from + BATCH));

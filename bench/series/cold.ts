@@ -33,7 +33,7 @@ export async function benchCold(redisUrl: string, options: ColdOptions): Promise
 }
 
 async function measure(redisUrl: string, batch: number, { events, repetitions }: ColdOptions): Promise<Row> {
-  const store = redisStore(redisUrl);
+  const store = redisStore(redisUrl, { deadline: "1m" });
   const name = `bench cold ${batch}`;
   const writer = new Series(store, name);
   const values = latencies(events, 5);

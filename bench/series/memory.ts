@@ -53,7 +53,7 @@ function row(layout: string, events: number, sizeBytes: number): Row {
 
 async function measureBatches(redisUrl: string, batch: number, options: MemoryOptions): Promise<Row> {
   const redis = new Redis(redisUrl);
-  const store = redisStore(redisUrl);
+  const store = redisStore(redisUrl, { deadline: "1m" });
   const name = `bench memory ${batch}`;
   const openKey = store.keyOf(name);
   const writers = Array.from({ length: WRITERS }, () => new Series(store, name, { retention: options.retentionMs }));

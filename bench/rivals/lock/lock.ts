@@ -33,7 +33,7 @@ const oriel: LockRival = {
   name: "oriel",
   missing: () => undefined,
   async open(redisUrl, name) {
-    const store = redisStore(redisUrl);
+    const store = redisStore(redisUrl, { deadline: "1m" });
     const lock = new Lock(store, name);
     return {
       async pair(signal, step) {

@@ -54,7 +54,7 @@ export const SEMAPHORE_KINDS: readonly SemaphoreKind[] = [
     rivals: {
       "redis-semaphore": ([client], name) => ofLibrary(() => new library.Semaphore(client!, name, PERMITS, LIBRARY)),
       oriel(clients, name) {
-        const semaphore = new Semaphore(redisStore(clients[0]!), name, { limit: PERMITS });
+        const semaphore = new Semaphore(redisStore(clients[0]!, { deadline: "1m" }), name, { limit: PERMITS });
         return pairs((signal) => semaphore.acquire({ ...ORIEL, signal }));
       },
     },

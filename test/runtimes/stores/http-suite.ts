@@ -22,7 +22,7 @@ export function runStoreSuite(url: string, token: string): Promise<Outcome> {
     disconnect() {},
   };
   const open = onServers(async () => ({
-    storeOf: (options) => httpStore({ ...options, url, token }),
+    storeOf: (options) => httpStore({ deadline: "1m", ...options, url, token }),
     end() {},
     raw,
     flush: () => ask("FLUSHALL"),

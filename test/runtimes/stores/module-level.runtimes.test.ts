@@ -120,7 +120,7 @@ afterAll(async () => {
 
 /** How often each route was answered. */
 const answered = new Map<string, number>();
-async function ask(route: string, signal = AbortSignal.timeout(5000)): Promise<string> {
+async function ask(route: string, signal = AbortSignal.timeout(60_000)): Promise<string> {
   const answer = await (await worker.dispatchFetch(`http://localhost/${route}`, { signal })).text();
   if (answer === "done") answered.set(route, (answered.get(route) ?? 0) + 1);
   return answer;

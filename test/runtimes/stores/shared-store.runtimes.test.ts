@@ -11,7 +11,7 @@ import { root } from "../../house/sources.ts";
 import { temporaryFolder } from "../bundles/bundle.ts";
 
 /** It ends requests that the server leaves without an answer. */
-const DEADLINE_MS = 300;
+const DEADLINE_MS = 2000;
 const WORKER = `
 import { Breaker, httpStore, Limiter, slidingWindow } from "./src/entries/slim.ts";
 let shared;
@@ -70,7 +70,7 @@ describe.each([
     });
     return () => worker.dispose();
   });
-  const ask = async (route: string, signal = AbortSignal.timeout(5000)) =>
+  const ask = async (route: string, signal = AbortSignal.timeout(60_000)) =>
     (await worker.dispatchFetch(`http://localhost/${route}`, { signal })).text();
   const silent = () => {
     rest.faultOf = () => ({ hold: new Promise(() => {}) });

@@ -40,8 +40,7 @@ const fails: Case = async (scene) => {
 
 const waitsForTheLease: Case = async (scene) => {
   const startMs = performance.now();
-  expect(await scene.open(1, ONCE).tryAcquire()).toBe(true);
-  expect(await scene.open(1, { ...ONCE, acquireTimeout: LONG_MS }).tryAcquire()).toBe(true);
+  for (let i = 0; i < 2; i++) expect(await scene.open(1, { ...ONCE, acquireTimeout: LONG_MS }).tryAcquire()).toBe(true);
   expect(performance.now() - startMs).toBeGreaterThan(ONCE.lockTimeout - 5);
 };
 
@@ -51,7 +50,7 @@ const waitsPerKey: Case = async (scene) => {
   const open = (key: string, options: object) =>
     scene.subject.open(scene.server.store, key, 1, { ...ONCE, ...options }).tryAcquire();
   expect(await open(keys[0], { lockTimeout: LONG_MS })).toBe(true);
-  expect(await open(keys[1], {})).toBe(true);
+  expect(await open(keys[1], { acquireTimeout: LONG_MS })).toBe(true);
   expect(await holdingTimers(LONG_MS / 2, () => open(keys[1], { acquireTimeout: LONG_MS }))).toBe(true);
   expect(await open(keys[0], {})).toBe(false);
 };
@@ -116,7 +115,7 @@ const releaseOfNothing: Case = async (scene) => {
 const shifted =
   (aheadMs: number): Case =>
   async (scene) => {
-    const options = { ...ONCE, lockTimeout: 500 };
+    const options = { ...ONCE, acquireTimeout: LONG_MS, lockTimeout: LONG_MS };
     expect(await scene.open(1, options).tryAcquire()).toBe(true);
     const nowMs = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: nowMs + aheadMs });
