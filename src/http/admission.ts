@@ -79,15 +79,16 @@ export function admission<Request>(
     const own = await key(request);
     if (own === undefined || own === null || own.length === 0) warnOnce(name, "key returned nothing for a request");
     const id = await clientId(own);
-    return { id, cost: typeof options.cost === "function" ? await options.cost(request) : options.cost };
+    const cost = typeof options.cost === "function" ? await options.cost(request) : options.cost;
+    return { id, options: { key: own, request, ...(cost !== undefined && { cost }) } };
   };
   return async (request) => {
     const take = await takeOf(request).catch((error) => {
       throw site.error(undefined, error);
     });
     if (take === undefined) return undefined;
-    const { id, cost } = take;
-    const taken = taker.take(id, cost === undefined ? {} : { cost });
+    const { id } = take;
+    const taken = taker.take(id, take.options);
     const decision = onError === "pass" ? await taken.catch((error) => passed(taker, error)) : await taken;
     if (decision === undefined) return undefined;
     decisions.set(identity(request), decision);

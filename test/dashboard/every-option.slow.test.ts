@@ -96,6 +96,7 @@ const MADE: Made[] = [
       policies,
       onStoreError: ["allow", "deny", localDecisions()],
       denyCache: [100],
+      cacheFor: ["1m"],
       lease: [{ permits: 2, for: "1s" }],
     },
     make: (store, name, { policies = [fixedWindow({ limit: 3, span: "1m" })], ...options }) =>

@@ -11,7 +11,6 @@ export type {
   AcquireOptions,
   LimiterOptions,
   OnStoreError,
-  PoliciesOf,
   TakeOptions,
 } from "../../limits/limiter/options.ts";
 export {
@@ -26,6 +25,7 @@ export {
   slidingWindow,
   type WindowPolicy,
 } from "../../limits/limiter/policies.ts";
+export type { PoliciesCall, PoliciesOf } from "../../limits/limiter/policies-by-id.ts";
 export type { Reservation, ReserveOptions } from "../../limits/limiter/reservation.ts";
 export type { TakeRequestOf } from "../../limits/limiter/take-all.ts";
 export * from "./stores.ts";

@@ -1,3 +1,4 @@
+import { abortable } from "../../base/async/aborts.ts";
 import { ofThisCopy } from "../../base/copies.ts";
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { settingsOf } from "../../base/options.ts";
@@ -16,18 +17,16 @@ import {
   type AcquireOptions,
   atLeastOf,
   checkCall,
-  checkOverride,
   checkPermit,
   costOf,
   LIMITER,
   type LimiterOptions,
   type LimiterSettings,
-  type PoliciesOf,
-  policiesFor,
   type TakeOptions,
   waitMsOf,
 } from "./options.ts";
 import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
+import { checkOverride, PoliciesById, type PoliciesOf } from "./policies-by-id.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { keyPrefixOf, turnKeyOf } from "./steps/decide.ts";
 import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
@@ -37,8 +36,16 @@ import { newToken, requestToken } from "./token.ts";
 export type TakeRequest = TakeRequestOf<Limiter>;
 /** The counts of an id that a call concerns: those of a tag, or of other policies. */
 export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
+
+/** The counts that a call concerns. */
+interface Target {
+  keyPrefix: string;
+  policies: readonly Policy[];
+}
+
 const NO_NAME = new Site("Limiter");
-const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
+const PEEK_OPTIONS = ["cost", "tag", "policies", "key", "request", "signal"];
+const TAKE_OPTIONS = [...PEEK_OPTIONS, "atLeast", "requestId"];
 
 /** Learns of the decisions of a limiter. */
 interface DecisionListener {
@@ -72,7 +79,7 @@ export class Limiter {
   readonly #at: Site;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
-  readonly #policiesOf: (id: string) => readonly Policy[];
+  readonly #policies: PoliciesById;
   readonly #settings: LimiterSettings;
   readonly #client: DecisionClient;
   readonly #coalescer: TakeCoalescer;
@@ -82,14 +89,20 @@ export class Limiter {
   /** Undefined while nobody listens, so that a call then costs nothing more. */
   #listeners: DecisionListener[] | undefined;
 
-  /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
+  /**
+   * `policies`: 1 to 16, or a function of the id, which may return a promise. All ids must have the same names and kinds. Throws ARGUMENT.
+   */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
     this.#settings = new Site("Limiter", options?.name, store).checked(undefined, () => settingsOf(LIMITER, options));
     this.#at = siteOf("Limiter", store, options.name);
     this.#failedToTake = this.#at.thrower("take");
     this.name = options.name;
     this.#store = store;
-    this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
+    const { cacheForMs } = this.#settings;
+    this.#policies = this.#at.checked(
+      undefined,
+      () => new PoliciesById(this.#at, policies, cacheForMs, store.monotonic),
+    );
     this.#client = new DecisionClient(store);
     this.#fallback = new Fallback(store, this.name, this.#settings.onStoreError);
     this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
@@ -113,7 +126,12 @@ export class Limiter {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
       const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
-      return this.#takePlain(keyPrefix, this.#policiesOf(id), 1).catch(this.#failedToTake);
+      const policies = this.#policies.of(id);
+      const taking =
+        policies instanceof Promise
+          ? policies.then((loaded) => this.#takePlain(keyPrefix, loaded, 1))
+          : this.#takePlain(keyPrefix, policies, 1);
+      return taking.catch(this.#failedToTake);
     } catch (error) {
       return Promise.reject(this.#at.error("take", error));
     }
@@ -145,9 +163,10 @@ export class Limiter {
   }
 
   async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
-    checkCall(options, ["cost", "tag", "policies", "signal"]);
-    const { keyPrefix, policies } = this.#of(id, options);
+    checkCall(options, PEEK_OPTIONS);
     const cost = costOf(options.cost ?? 1);
+    const of = this.#of(id, options);
+    const { keyPrefix, policies } = of instanceof Promise ? await of : of;
     return this.#fallback.decide(this.#client, { keyPrefix, policies, cost, mode: MODE.peek, signal: options.signal });
   }
 
@@ -158,10 +177,11 @@ export class Limiter {
    */
   acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
     const deciding = this.#at.run("acquire", async () => {
-      checkCall(options, ["cost", "tag", "policies", "signal", "wait"]);
+      checkCall(options, [...PEEK_OPTIONS, "wait"]);
       const { wait = "10s", ...rest } = options;
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
-      const { keyPrefix, policies } = this.#of(id, options);
+      const of = this.#of(id, options);
+      const { keyPrefix, policies } = of instanceof Promise ? await of : of;
       const ask = () => this.#takeWith(id, rest);
       const { signal } = options;
       const turns = turnsOf(policies);
@@ -193,7 +213,8 @@ export class Limiter {
   reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
     return this.#at.run("reset", async () => {
       checkKnown(options, ["tag"]);
-      const { keyPrefix, policies } = this.#of(id, options);
+      const of = this.#of(id, options);
+      const { keyPrefix, policies } = of instanceof Promise ? await of : of;
       this.#coalescer.forget(keyPrefix);
       this.#leases?.forget(keyPrefix);
       await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.reset, hasReservations: true });
@@ -206,7 +227,8 @@ export class Limiter {
     return this.#at.run("release", async () => {
       checkKnown(options, ["tag"]);
       checkPermit(permit);
-      const { keyPrefix, policies } = this.#of(id, options);
+      const of = this.#of(id, options);
+      const { keyPrefix, policies } = of instanceof Promise ? await of : of;
       if (await this.#fallback.release(keyPrefix, policies, permit)) return;
       this.#coalescer.forget(keyPrefix);
       await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.release, token: permit });
@@ -220,7 +242,8 @@ export class Limiter {
   reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
     const reserving = this.#at.run("reserve", async () => {
       checkKnown(options, ["cost", "lease", "tag", "policies"]);
-      const { keyPrefix, policies } = this.#of(id, options);
+      const of = this.#of(id, options);
+      const { keyPrefix, policies } = of instanceof Promise ? await of : of;
       return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
     });
     if (!this.#listeners) return reserving;
@@ -242,15 +265,20 @@ export class Limiter {
         const { limiter, id, cost = 1 } = one!;
         return limiter.#partOf(id, costOf(cost), tag);
       });
-      return siteOfParts(parts).run("takeAll", () => takeAll(parts));
+      const taken = (all: TakePart[]) => siteOfParts(all).run("takeAll", () => takeAll(all));
+      return parts.some((part) => part instanceof Promise)
+        ? Promise.all(parts).then(taken)
+        : taken(parts as TakePart[]);
     });
   }
 
-  #partOf(id: string, cost: number, tag: string): TakePart {
+  #partOf(id: string, cost: number, tag: string): TakePart | Promise<TakePart> {
     const decided: TakePart["decided"] = (decision, hasDecided) => {
       for (const each of this.#listeners ?? []) each.decided(decision, hasDecided, id);
     };
-    return { ...this.#of(id, { tag }), limiter: this, store: this.#store, fallback: this.#fallback, cost, decided };
+    const of = this.#of(id, { tag });
+    const part = { limiter: this, store: this.#store, fallback: this.#fallback, cost, decided };
+    return of instanceof Promise ? of.then((target) => ({ ...target, ...part })) : { ...of, ...part };
   }
 
   #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
@@ -262,13 +290,14 @@ export class Limiter {
     checkCall(options, TAKE_OPTIONS);
     const { atLeast, requestId, signal } = options;
     signal?.throwIfAborted();
-    const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
+    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
+    const of = this.#of(id, options);
+    const { keyPrefix, policies } = of instanceof Promise ? await abortable(of, signal) : of;
     if (atLeast === undefined && requestId === undefined && signal === undefined)
       return options.policies
         ? this.#coalescer.take(keyPrefix, policies, cost)
         : this.#takePlain(keyPrefix, policies, cost);
-    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
     const token = requestId !== undefined && hasConcurrency(policies) ? await requestToken(requestId) : newToken();
     return this.#fallback.decide(this.#client, {
       keyPrefix,
@@ -285,8 +314,9 @@ export class Limiter {
 
   async #change(id: string, options: TargetOptions, mode: number, permits: number, amount = 0): Promise<Decision> {
     checkKnown(options, ["tag", "policies"]);
-    const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(permits, "permits");
+    const of = this.#of(id, options);
+    const { keyPrefix, policies } = of instanceof Promise ? await of : of;
     this.#coalescer.forget(keyPrefix);
     this.#leases?.forget(keyPrefix);
     await this.#client.ask({ keyPrefix, policies, cost, mode, amount });
@@ -295,12 +325,16 @@ export class Limiter {
     });
   }
 
-  #of(id: string, { tag, policies }: TargetOptions) {
-    const own = this.#policiesOf(id);
-    return {
-      keyPrefix: keyPrefixOf(this.#store, this.name, id, tag),
-      policies: policies === undefined ? own : checkOverride(policies, own),
-    };
+  /** A promise, if the policies are loaded first. */
+  #of(id: string, options: Pick<TakeOptions, "tag" | "policies" | "key" | "request">): Target | Promise<Target> {
+    const { tag, policies: override, key, request } = options;
+    const keyPrefix = keyPrefixOf(this.#store, this.name, id, tag);
+    const target = (own: readonly Policy[]) => ({
+      keyPrefix,
+      policies: override === undefined ? own : checkOverride(override, own),
+    });
+    const own = this.#policies.of(id, key, request);
+    return own instanceof Promise ? own.then(target) : target(own);
   }
 }
 

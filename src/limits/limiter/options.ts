@@ -28,6 +28,11 @@ export interface LimiterOptions {
    * 10 000 ids. Permits fetched for further ids are lost.
    */
   lease?: { permits: number; for: Duration } | undefined;
+  /**
+   * How long policies that a function has promised are kept for their id: 0 to 24 h, default "10s". A change takes effect within this
+   * time. The cache has at most 8 MiB. Policies that the function returns at once are not kept.
+   */
+  cacheFor?: Duration | undefined;
 }
 
 /** Options of `Limiter.take`. */
@@ -50,6 +55,9 @@ export interface TakeOptions {
   tag?: string | undefined;
   /** Other limits or spans for this call, for the same policy names and kinds in the same order. They act at once. */
   policies?: readonly Policy[] | undefined;
+  /** What a function of policies gets as `key` and `request`. A middleware passes those of its request. */
+  key?: unknown;
+  request?: unknown;
   /** Rejects the call with its reason. A request that was sent may still count. */
   signal?: AbortSignal | undefined;
 }
@@ -64,7 +72,7 @@ const MAX_COST = 2 ** 31 - 1;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 const MAX_DENY_CACHE_MS = 100;
 const MAX_LEASE_MS = 1000;
-const MAX_POLICIES = 16;
+const MAX_CACHE_FOR_MS = 86_400_000;
 
 /** Throws ARGUMENT for an unknown option or a wrong signal. */
 export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
@@ -77,6 +85,7 @@ export const LIMITER = {
   onStoreError: [onStoreErrorOf, "throw"],
   denyCache: [durationMs, 0, 0, MAX_DENY_CACHE_MS],
   lease: [(argument: string, lease: LimiterOptions["lease"]) => lease && settingsOf(LEASE, lease, argument)],
+  cacheFor: [durationMs, 10_000, 0, MAX_CACHE_FOR_MS],
 } as const satisfies Schema<LimiterOptions>;
 const LEASE = { permits: [permitsOf], for: [durationMs, undefined, 1, MAX_LEASE_MS] } as const;
 
@@ -93,47 +102,9 @@ function permitsOf(argument: string, permits: number): number {
   return costOf(permits, argument);
 }
 
-/** Throws ARGUMENT unless they are 1 to 16 policies with different names. */
-function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
-  if (!Array.isArray(policies) || policies.length === 0 || policies.length > MAX_POLICIES)
-    throw argumentError("policies", policies, `an array of 1 to ${MAX_POLICIES} policies`);
-  for (const one of policies)
-    if (typeof one?.kind !== "number")
-      throw argumentError("policies", one, "a result of fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
-  const names = policies.map(({ name }) => name);
-  if (new Set(names).size < names.length)
-    throw argumentError("policies", names.join(", "), "policies with different names; pass each its option name");
-  return policies;
-}
-
-/** The policies of all ids, or a function of the id. All ids have the same policy names and kinds. */
-export type PoliciesOf = readonly Policy[] | ((id: string) => readonly Policy[]);
-
-/** Returns the function that gives an id's policies. Policies that are the same for all ids are checked now. */
-export function policiesFor(policies: PoliciesOf) {
-  if (typeof policies === "function") return (id: string) => checkPolicies(policies(id));
-  const fixed = Object.freeze([...checkPolicies(policies)]);
-  return () => fixed;
-}
-
 export function checkPermit(permit: string): void {
   if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
     throw argumentError("permit", permit, "the permit that take, acquire or takeAll has returned");
-}
-
-/** Checks the policies of one call. They need the names and kinds of the limiter's policies, in the same order. */
-export function checkOverride(override: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
-  checkPolicies(override);
-  if (
-    override.length !== own.length ||
-    override.some((one, i) => one.name !== own[i]?.name || one.kind !== own[i]?.kind)
-  )
-    throw argumentError(
-      "policies",
-      override.map(({ name }) => name).join(", "),
-      `${own.map(({ name }) => name).join(", ")}`,
-    );
-  return override;
 }
 
 export function costOf(cost: number, argument = "cost"): number {

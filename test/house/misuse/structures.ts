@@ -23,7 +23,7 @@ const lined = () => {
   return { ...its, every: 100, window: 200, align: "every" };
 };
 const tag = () => ({ tag: "t", policies: [policy()] });
-const taking = () => ({ cost: 1, ...tag(), signal: signal() });
+const taking = () => ({ cost: 1, ...tag(), key: "k", request: {}, signal: signal() });
 const window10 = (more: object) => [{ limit: 10, span: 1000, name: "p", shadow: false, ...more }];
 const backoff = () => ({ first: 10, factor: 2, longest: 1000 });
 const table = { read: async () => ({ rows: [], ledger: [] }) };
@@ -197,7 +197,7 @@ export const STRUCTURES: Record<string, Subject> = {
     right: (store) => [
       store,
       [policy()],
-      { name: "a", onStoreError: "throw", denyCache: 0, lease: { permits: 2, for: 10 } },
+      { name: "a", onStoreError: "throw", denyCache: 0, lease: { permits: 2, for: 10 }, cacheFor: "1m" },
     ],
     object: limiter,
     methods: {
