@@ -143,6 +143,17 @@ export function eventsOfSealed(bytes: Uint8Array): { atMs: number; value: number
   return events;
 }
 
+/** Lets readers take each `every`th frame for a copy. Returns how to undo that. */
+export function withFramesTakenForCopies(every: number): () => void {
+  const { admit } = Dedupe.prototype;
+  let frames = 0;
+  return replaced(Dedupe, {
+    admit(...frame) {
+      return admit.apply(this, frame) && ++frames % every > 0;
+    },
+  });
+}
+
 /** Replaces methods of a class. Returns how to undo that. */
 function replaced<T extends object>(of: { prototype: T }, methods: Partial<T>): () => void {
   const usual = Object.fromEntries(Object.keys(methods).map((name) => [name, of.prototype[name as keyof T]]));

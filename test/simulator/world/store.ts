@@ -12,7 +12,7 @@ const DEADLINE_MS = 3000;
 
 export interface SimStoreOptions {
   world: World;
-  server: SimServer;
+  server: Pick<SimServer, "execute">;
   network: Network;
   process: SimProcess;
   /** Grows with each failover. Calls with `replicas` wait for it. */
