@@ -25,6 +25,8 @@ import { rivalVersions, writeReport } from "./report/write.ts";
 import { environment } from "./runner/environment.ts";
 import { jsonLines, type Measured, type Report, table } from "./runner/report.ts";
 import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
+import { benchGrowth, FULL_GROWTH, SMALL_GROWTH } from "./scale/growth.ts";
+import { benchTraffic, FULL_TRAFFIC, SMALL_TRAFFIC } from "./scale/traffic.ts";
 import { benchBytes, FULL_BYTES, SMALL_BYTES } from "./sealed/bytes.ts";
 import { benchInside, FULL_INSIDE, SMALL_INSIDE } from "./sealed/inside.ts";
 import { benchSealed, FULL_SEALED, SMALL_SEALED } from "./sealed/sealed.ts";
@@ -50,6 +52,8 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   processes: (redisUrl, small) => benchProcesses(redisUrl, small ? SMALL_PROCESSES : FULL_PROCESSES),
   fleet: (redisUrl, small) => benchFleet(redisUrl, small ? SMALL_FLEET : FULL_FLEET),
   shards: (_redisUrl, small) => benchShards(small ? SMALL_SHARDS : FULL_SHARDS),
+  traffic: (redisUrl, small) => benchTraffic(redisUrl, small ? SMALL_TRAFFIC : FULL_TRAFFIC),
+  growth: (_redisUrl, small) => benchGrowth(small ? SMALL_GROWTH : FULL_GROWTH),
   registry: (redisUrl, small) => benchRegistry(redisUrl, small ? SMALL_REGISTRY : FULL_REGISTRY),
   dashboard: (redisUrl, small) => benchDashboard(redisUrl, small ? SMALL_DASHBOARD : FULL_DASHBOARD),
   keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),

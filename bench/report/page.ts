@@ -1,5 +1,7 @@
 import { type Measured, type Row, show } from "../runner/report.ts";
+import { SCALE_TABLES, scaleTable } from "../scale/tables.ts";
 import { bars } from "./bars.ts";
+import { curve } from "./curves.ts";
 import { firstNumbers } from "./first-numbers.ts";
 import { VIEWS, type View } from "./views.ts";
 
@@ -25,6 +27,10 @@ export function filled(page: string, run: Measured): string {
 function blockText(name: string, run: Measured): string | undefined {
   if (name === "machine") return machineText(run);
   if (name === "first-numbers") return firstNumbers(run);
+  if (name in SCALE_TABLES) {
+    const cells = scaleTable(name, run);
+    return cells && markdownTable(cells);
+  }
   const view = VIEWS[name];
   if (!view) throw new Error(`no view is called ${name}; they are ${Object.keys(VIEWS).join(", ")}`);
   const rows = rowsOf(view, run);
@@ -81,7 +87,7 @@ function ownFirst(names: readonly string[]): string[] {
   return [...own, ...names.filter((name) => !own.includes(name))];
 }
 
-function markdownTable([head = [], ...lines]: string[][]): string {
+function markdownTable([head = [], ...lines]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), `|${"---|".repeat(head.length)}`, ...lines.map(line)].join("\n");
 }
@@ -92,6 +98,11 @@ const isNumber = (value: unknown) => typeof value === "number";
 export function plot(name: string, run: Measured): string {
   const view = VIEWS[name];
   if (!view) return "";
+  if (view.curves) {
+    const { along, all } = view.curves;
+    const rows = rowsOf({ ...view, kept: (row) => isNumber(row[along]) }, run);
+    return rows.length === 0 ? "" : all.map((each) => curve(each, along, rows)).join("\n");
+  }
   const { title, rows: labels, across, values, plotted = () => true } = view;
   const rows = rowsOf(view, run).filter(plotted);
   const named = [...(across === undefined ? [] : [across]), ...Object.keys(labels)];

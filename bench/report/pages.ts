@@ -9,5 +9,6 @@ export const PAGES = [
   "docs/understand/benchmarks.md",
   "docs/understand/why-not.md",
   "docs/understand/storms.md",
+  "docs/understand/scale.md",
   "docs/reference/series.md",
 ].map(inRoot);

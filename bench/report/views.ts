@@ -1,4 +1,5 @@
 import type { Row } from "../runner/report.ts";
+import type { Curve } from "./curves.ts";
 
 /** A table of docs/understand/benchmarks.md and its plot. */
 export interface View {
@@ -13,6 +14,8 @@ export interface View {
   readonly kept?: (row: Row) => boolean;
   /** The rows whose first number is plotted: by default all of them. */
   readonly plotted?: (row: Row) => boolean;
+  /** Instead of bars: lines over a column, through all rows that have it. */
+  readonly curves?: { readonly along: string; readonly all: readonly Curve[] };
 }
 
 const latencies = { events: "events in the window", callers: "callers" };
@@ -72,6 +75,39 @@ export const VIEWS: Readonly<Record<string, View>> = {
     values: {
       ...{ usPerEvent: "µs of all servers for each event", usOfBusiest: "µs of the busiest" },
       ...{ eventsPerSecond: "events a second at which it is full" },
+    },
+  },
+  traffic: {
+    ...{ bench: "traffic", title: "A call: bytes that Redis gets" },
+    ...{ rows: { structure: "structure", shards: "shards", call: "call", batch: "events" } },
+    values: { bytesIn: "bytes to Redis", bytesOut: "bytes from Redis", commands: "commands" },
+  },
+  "growth-totals": {
+    ...{ bench: "growth", title: "A simulated fleet", rows: { what: "what" }, values: { count: "how many" } },
+    kept: ({ what }) => what !== "",
+    plotted: () => false,
+  },
+  growth: {
+    ...{ bench: "growth", title: "A simulated fleet, second by second", rows: { second: "second" } },
+    values: {
+      ...{ acknowledged: "events acknowledged", failed: "refused or late", answers: "answers" },
+      ...{ degradedPercent: "of these degraded, %", missingPercent: "shards that they lack, %" },
+      ...{ busiestSteps: "steps of the busiest primary", meanSteps: "in the mean" },
+      ...{ askerBytes: "bytes to an asker", grownPercent: "processes with more shards, %" },
+    },
+    kept: ({ second }) => typeof second === "number" && second % 5 === 4,
+    curves: {
+      along: "second",
+      all: [
+        {
+          title: "Answers, %",
+          columns: { degradedPercent: "degraded", missingPercent: "the share of the shards that they lack" },
+        },
+        { title: "Steps of a primary in a second", columns: { busiestSteps: "the busiest", meanSteps: "the mean" } },
+        { title: "Bytes that an asker gets in a second", columns: { askerBytes: "bytes" } },
+        { title: "Events that were not acknowledged in time", columns: { failed: "events" } },
+        { title: "Processes that name the larger number of shards, %", columns: { grownPercent: "share" } },
+      ],
     },
   },
   cluster: {

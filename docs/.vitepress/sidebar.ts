@@ -97,6 +97,7 @@ export const pages: Item[] = [
     "stored-formats": "Stored formats",
     benchmarks: "Benchmarks",
     storms: "Storms of faults",
+    scale: "Scale",
     "why-not": "Why not a sketch?",
     "../glossary": "Glossary",
   }),

@@ -5,6 +5,7 @@ import { BLOCK, filled, plot } from "../../bench/report/page.ts";
 import { PAGES, RESULT } from "../../bench/report/pages.ts";
 import { VIEWS } from "../../bench/report/views.ts";
 import type { Measured, Row } from "../../bench/runner/report.ts";
+import { SCALE_TABLES } from "../../bench/scale/tables.ts";
 
 const pages = PAGES.map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const run: Measured = {
@@ -28,7 +29,9 @@ const run: Measured = {
 
 test("each block of a page has a view, and each view a block", () => {
   const names = pages.flatMap(({ text }) => [...text.matchAll(BLOCK)].map(([, , name]) => name));
-  expect(names.sort()).toEqual([...Object.keys(VIEWS), "machine", "first-numbers"].sort());
+  expect(names.sort()).toEqual(
+    [...Object.keys(VIEWS), ...Object.keys(SCALE_TABLES), "machine", "first-numbers"].sort(),
+  );
 });
 
 test("each column of a table of a page has a heading", () => {

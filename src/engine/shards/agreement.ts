@@ -41,17 +41,22 @@ export class Agreement {
   #looking: Promise<readonly (Agreed | OrielError)[]> | undefined;
 
   /**
-   * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `kind`: what all processes must share.
+   * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `labels`: of a group.
    */
   constructor(
     stores: readonly Store[],
     isList: boolean,
     name: string,
     shards: number,
-    kind: string,
-    { retentionMs, replicas }: Pick<SeriesSettings, "retentionMs" | "replicas">,
+    {
+      valueType,
+      clock,
+      retentionMs,
+      replicas,
+    }: Pick<SeriesSettings, "valueType" | "clock" | "retentionMs" | "replicas">,
+    labels: readonly string[] = [],
   ) {
-    this.#kind = fnv1a(new TextEncoder().encode(kind));
+    this.#kind = fnv1a(new TextEncoder().encode([valueType, clock, ...labels].join(" ")));
     this.#stores = stores;
     this.#isList = isList;
     this.#key = stores[0]!.keyOf(name);

@@ -79,8 +79,7 @@ export class Shards {
     this.#isList = isList;
     this.#name = name;
     this.#settings = settings;
-    const kind = [settings.valueType, settings.clock, ...labels].join(" ");
-    this.#agreement = new Agreement(stores, isList, name, number, kind, settings);
+    this.#agreement = new Agreement(stores, isList, name, number, settings, labels);
     this.#make = make;
     this.own = this.#shardsOf(number);
   }
