@@ -11,7 +11,7 @@ export interface Curve {
 
 const WIDTH = 340;
 const HEIGHT = 150;
-const LEFT = 60;
+const LEFT = 66;
 const BOTTOM = 36;
 const TOP = 8;
 
