@@ -1,7 +1,7 @@
 // The records, enums and constants of limiters that TypeScript and Lua share (see layouts/README.md).
 
 const FORMAT = 1;
-const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4 };
+const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4, calendar: 5 };
 
 export const constants = {
   FORMAT,
@@ -21,6 +21,10 @@ export const constants = {
   MAX_RECORDS: 2 ** 22,
   // The records of a sliding window have their running totals modulo this number, in 6 bytes.
   TOTAL_MODULUS: 2 ** 48,
+  // How long the state of a calendar window is kept after its end, for processes whose rules of the zone end it later.
+  ENDED_LIFE_MS: 86_400_000,
+  // The last edge of a calendar window: whole minutes in 4 bytes.
+  MAX_EDGE_MS: 60_000 * (2 ** 32 - 1),
   // Every number of a state is an integer from 0 to this one. Another number means damage.
   MAX_NUMBER: 2 ** 53,
 };
@@ -30,7 +34,7 @@ export const enums = {
   KIND,
   // What a step does.
   MODE: { take: 0, peek: 1, add: 2, giveBack: 3, block: 4, reset: 5, reserve: 6, settle: 7, release: 8 },
-  STATUS: { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3 },
+  STATUS: { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3, outside: 4 },
   // Bits of a request's flags.
   REQUEST_FLAG: { partial: 1, hasId: 2 },
   // Bits of a rule's flags. `head`: the first policy of its limiter. `reservations`: their key is among the step's keys.
@@ -66,6 +70,13 @@ const SLIDING_TAIL = [
   ["oldestMs", "f64", "oldest"],
   ["newestMs", "f64", "newest"],
 ];
+const CALENDAR_WINDOW = [
+  ["startMs", "f64", "start"],
+  ["endMs", "f64", "ends"],
+  ["used", "f64"],
+  ["calendar", "u8"],
+  ["zero", "7"],
+];
 const SLIDING_WINDOW = [["longestMs", "f64", "longest"], ["slots", "u32"], ["slot", "u32"], ...SLIDING_TAIL];
 const LEASE_TERM = [
   ["expireAtMs", "f64", "expires"],
@@ -80,8 +91,10 @@ const REQUEST = [
   ["amount", "f64"],
   ["token", "16"],
 ];
+// Of a calendar window `calendar` says which calendar it is, and its begin and end stand in place of `spanMs` and `rate`.
 const RULE_TERMS = [
-  ["zero", "6"],
+  ["calendar", "u8"],
+  ["zero", "5"],
   ["cost", "f64"],
   ["limit", "f64"],
   ["spanMs", "f64", "span"],
@@ -93,9 +106,10 @@ const REPLY = [
   ["permits", "f64"],
   ["blockedMs", "f64", "blocked"],
 ];
+// `endMinute`: the end of a calendar window.
 const POLICY_REPLY_START = [
   ["passes", "u32"],
-  ["zero", "u32"],
+  ["endMinute", "u32"],
   ["reserved", "f64"],
 ];
 const REPLY_REST = [
@@ -126,6 +140,7 @@ export const records = {
   // has blocks and reservations.
   STATE_HEAD: [["format", "u8"], ["kind", "u8"], ["zero", "6"], ...UNTIL],
   FIXED_WINDOW,
+  CALENDAR_WINDOW,
   LEAKY_BUCKET,
   SLIDING_WINDOW,
   // The part of a sliding window that every take changes.
@@ -134,6 +149,7 @@ export const records = {
   CONCURRENCY: [["used", "f64"]],
   // Whole states, which the fast paths read at once. The ring of a sliding window follows its state.
   FIXED_STATE: [...QUICK_HEAD, ...FIXED_WINDOW],
+  CALENDAR_STATE: [...QUICK_HEAD, ...CALENDAR_WINDOW],
   LEAKY_STATE: [...QUICK_HEAD, ...LEAKY_BUCKET],
   SLIDING_STATE: [...QUICK_HEAD, ...SLIDING_WINDOW],
   CONCURRENCY_STATE: [...QUICK_HEAD, ["used", "f64"]],

@@ -6,9 +6,11 @@
 -- ARGV  REQUEST, with a MODE and REQUEST_FLAGs. `calls`: a group of equal calls. `amount`: the fewest permits of a partial
 --         call (block: ms; reserve: the lease, ms)
 --       per policy, RULE, with a KIND and RULE_FLAGs
--- Reply REPLY, with a STATUS. `granted`: calls. `permits`: of each granted call. `blocked`: ms left of the block
+-- Reply REPLY, with a STATUS. `granted`: calls. `permits`: of each granted call; status outside: the time. `blocked`: ms left
+--         of the block
 --       per policy, POLICY_REPLY. `passes`: calls that it allows. `reserved`: permits. `used`: permits (leaky bucket, GCRA:
---         the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free
+--         the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free.
+--         `end minute`: the end of a calendar window, in minutes since 1970
 -- Law   A group of equal calls is decided as if one call came after the other, so the first ones pass. A denied call changes
 --       no byte. Shadow policies deny no call, and are charged for the calls that they would allow.
 --       A granted request with an id gets the same reply for a minute. Another request with this id is a MISMATCH. It is
@@ -18,6 +20,7 @@
 -- packed
 -- @include limiter/state
 -- @include limiter/fixed-window
+-- @include limiter/calendar-window
 -- @include limiter/sliding-window
 -- @include limiter/leaky-bucket
 -- @include limiter/concurrency
@@ -29,27 +32,28 @@ local function answer_of(status, granted, permits, blocked, policies, now)
   for i = 1, #policies do
     local p = policies[i]
     local held = p.held and p.held.sum or 0
-    parts[i + 1] = struct.pack(POLICY_REPLY, p.passes, 0, held, p.used, p.wait, kinds[p.kind].reset(p, now))
+    parts[i + 1] = struct.pack(POLICY_REPLY, p.passes, p.calendar > 0 and p.ends / 60000 or 0, held, p.used, p.wait, kinds[p.kind].reset(p, now))
   end
   return table.concat(parts)
 end
 
-local function unanswered(status, count)
-  return struct.pack(REPLY, status, 0, 0, 0) .. string.rep("\0", count * POLICY_REPLY_BYTES)
+local function unanswered(status, count, now)
+  return struct.pack(REPLY, status, 0, now or 0, 0) .. string.rep("\0", count * POLICY_REPLY_BYTES)
 end
 
--- Reads the states. Returns nil if an id has reservations and KEYS lacks their key.
+-- Reads the states. Returns nil and a status if an id has reservations and KEYS lacks their key, or if a calendar window does
+-- not hold the time.
 local function look_at(k, a, now, count)
   local policies, blocked, held, next_holds = {}, 0, nil, k + count
   for i = 1, count do
-    local kind, rule_flags, cost, limit, span, rate =
+    local kind, rule_flags, calendar, cost, limit, span, rate =
       struct.unpack(RULE, inputs, a + REQUEST_BYTES + (i - 1) * RULE_BYTES)
     local p = { key = KEYS[k + i - 1], kind = kind, cost = cost, limit = limit, span = span, rate = rate,
-      is_shadow = rule_flags % (2 * RULE_FLAG_SHADOW) >= RULE_FLAG_SHADOW,
+      calendar = calendar, is_shadow = rule_flags % (2 * RULE_FLAG_SHADOW) >= RULE_FLAG_SHADOW,
       is_aligned = rule_flags % (2 * RULE_FLAG_ALIGNED) >= RULE_FLAG_ALIGNED,
       is_head = rule_flags % (2 * RULE_FLAG_HEAD) >= RULE_FLAG_HEAD, passes = 0, wait = 0,
       there = false, blocked = 0, holds = 0, held = nil, used = 0, free = 0, start = 0, ends = 0, at = 0, level = 0 }
-    kinds[kind].look(p, now)
+    if kinds[kind].look(p, now) then return nil, STATUS_OUTSIDE end
     if p.is_head then
       blocked = math.max(blocked, p.blocked - now)
       held = nil
@@ -57,7 +61,7 @@ local function look_at(k, a, now, count)
         held = holds_of(KEYS[next_holds], now)
         next_holds = next_holds + 1
       elseif p.holds > now then
-        return
+        return nil, STATUS_RESERVATIONS_NEEDED
       end
     end
     p.held = held
@@ -218,7 +222,7 @@ local function step(k, a, now)
     return unanswered(STATUS_DECIDED, count)
   end
   local policies, blocked = look_at(k, a, now, count)
-  if not policies then return unanswered(STATUS_RESERVATIONS_NEEDED, count) end
+  if not policies then return unanswered(blocked, count, blocked == STATUS_OUTSIDE and now) end
   may_have_written = true
 
   local status, granted, refused = STATUS_DECIDED, 0, nil

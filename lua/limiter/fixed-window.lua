@@ -56,11 +56,11 @@ kinds[KIND_FIXED] = {
   end,
   put = function(p, calls, cost, now)
     p.used = math.min(p.used + calls * cost, MAX_LEVEL)
-    kinds[KIND_FIXED].write(p, now)
+    kinds[p.kind].write(p, now)
   end,
   back = function(p, permits, now)
     p.used = math.max(0, p.used - permits)
-    kinds[KIND_FIXED].write(p, now)
+    kinds[p.kind].write(p, now)
   end,
   write = function(p, now)
     keep(p, head_bytes(p) .. struct.pack(FIXED_WINDOW, p.start, p.used), p.used > 0 and p.ends or 0, now)

@@ -3,14 +3,15 @@
 -- The key before it, shared by all requests of one id, has the GENERATION: when the first request came, and its token. A
 -- reset deletes it, so that all requests are decided again.
 
--- The question: the input without its token and its flag of reservations.
+-- The question: the input without its token, its flag of reservations, and the edges of calendar windows.
 local function question_of(a, count)
   local parts = { string.sub(inputs, a, a + (REQUEST_TOKEN_AT - 1)) }
   for i = 1, count do
     local at = a + REQUEST_BYTES + (i - 1) * RULE_BYTES
     local kind, rule_flags = struct.unpack(RULE_START, inputs, at)
     parts[i + 1] = struct.pack(RULE_START, kind, rule_flags % RULE_FLAG_RESERVATIONS)
-      .. string.sub(inputs, at + RULE_START_BYTES, at + (RULE_BYTES - 1))
+      .. string.sub(inputs, at + RULE_START_BYTES, at + (RULE_SPAN_MS_AT - 1))
+      .. (kind == KIND_CALENDAR and string.rep("\0", 16) or string.sub(inputs, at + RULE_SPAN_MS_AT, at + (RULE_BYTES - 1)))
   end
   return table.concat(parts)
 end

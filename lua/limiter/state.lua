@@ -5,7 +5,7 @@
 -- Each kind has
 --   quick(key, calls, cost, limit, span, rate, is_aligned, now) | fast path for one policy without blocks and reservations:
 --                                       takes calls and returns passes, used, wait, reset; nil: use `look`
---   look(p, now)                      | reads the state
+--   look(p, now)                      | reads the state; true: the edges of the caller's calendar window do not hold `now`
 --   wait(p, permits, now)             | ms until the permits fit, if they do not fit now; math.huge: never
 --   reset(p, now)                     | ms until all permits are free
 --   put(p, calls, cost, now, token)   | takes calls * cost, even if they do not fit, and writes

@@ -7,6 +7,8 @@ const BUCKETS = Object.keys(MINUTES) as BucketName[];
 const MINUTE_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 const WEEK_MINUTES = 10_080;
+/** No zone has ever been further from UTC. */
+const MAX_OFFSET_MINUTES = 16 * 60;
 const LAST_COMPARED_MINUTE = Date.UTC(2040, 0) / MINUTE_MS;
 
 /** The bucket names in order from fine to coarse, without duplicates. Throws ARGUMENT. */
@@ -79,6 +81,29 @@ export class Calendar {
 export function localDigits(calendar: Calendar, minute: number): string {
   const text = new Date((minute + calendar.offset(minute)) * MINUTE_MS).toISOString();
   return text.replace(/\D/g, "").slice(0, 12);
+}
+
+/**
+ * The first minute whose local time is `local` or later, in minutes since 1970 as if it were UTC. A repeated time is its
+ * first one. A time that was skipped is the minute in which the clock jumped.
+ */
+export function firstMinuteAt(calendar: Calendar, local: number): number {
+  const [from, to] = [local - MAX_OFFSET_MINUTES, local + MAX_OFFSET_MINUTES];
+  const first = local - calendar.offset(from);
+  if (calendar.offset(from) === calendar.offset(to)) return first;
+  const change = changeBetween(calendar, from, to);
+  return first < change ? first : Math.max(change, local - calendar.offset(change));
+}
+
+/** The minute in which a clock changes. It changes once between the two. */
+function changeBetween(calendar: Calendar, from: number, to: number): number {
+  const before = calendar.offset(from);
+  while (to - from > 1) {
+    const middle = Math.floor((from + to) / 2);
+    if (calendar.offset(middle) === before) from = middle;
+    else to = middle;
+  }
+  return to;
 }
 
 /**

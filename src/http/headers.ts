@@ -127,7 +127,11 @@ function legacyFields(decision: Decision, quotas: Quota[], options: RateLimitHea
     "X-RateLimit-Remaining": sfInteger(quota.remaining),
   };
   if (quota.untilMs === undefined) return fields;
-  const fromMs = options.legacy === "delta" ? 0 : (options.clock ?? Date.now)();
-  fields["X-RateLimit-Reset"] = sfInteger(seconds(fromMs + quota.untilMs));
+  const { resetAtMs, resetAfterMs } = quota.policy;
+  const isDelta = options.legacy === "delta";
+  // The end of a calendar window is exact, whatever the clock of this process says.
+  const isExact = !isDelta && resetAtMs !== undefined && quota.untilMs === resetAfterMs;
+  const atMs = isExact ? resetAtMs : (isDelta ? 0 : (options.clock ?? Date.now)()) + quota.untilMs;
+  fields["X-RateLimit-Reset"] = sfInteger(seconds(atMs));
   return fields;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  calendarWindow,
   concurrency,
   DelayQueue,
   fixedWindow,
@@ -25,6 +26,7 @@ const POLICIES = {
   "leaky-bucket": leakyBucket({ capacity: 1, span: "1h" }),
   gcra: gcra({ limit: 1, burst: 1, span: "1h" }),
   concurrency: concurrency({ limit: 1, lease: "1h" }),
+  "calendar-window": calendarWindow({ limit: 1, every: "month", timeZone: "Europe/Berlin" }),
 };
 
 async function limited(name: string, options: DashboardOptions, policies = [POLICIES["sliding-window"]]) {

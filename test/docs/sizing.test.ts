@@ -3,6 +3,7 @@ import ts from "typescript";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   Counters,
+  calendarWindow,
   DelayQueue,
   fixedWindow,
   gcra,
@@ -77,7 +78,8 @@ describe("the sizing program is right to a third", () => {
   });
 
   test("ids of a limiter", async () => {
-    for (const policy of [fixedWindow({ limit: 100, span: "1m" }), gcra({ limit: 100, span: "1m" })])
+    const day = calendarWindow({ limit: 100, every: "day" });
+    for (const policy of [fixedWindow({ limit: 100, span: "1m" }), gcra({ limit: 100, span: "1m" }), day])
       isNear(
         await measured((store) => {
           const limiter = new Limiter(store, [policy], { name: "api" });

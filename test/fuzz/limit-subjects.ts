@@ -1,5 +1,6 @@
 import {
   Breaker,
+  calendarWindow,
   concurrency,
   FleetMetrics,
   fixedWindow,
@@ -18,6 +19,7 @@ const POLICIES = [
   slidingWindow({ limit: 1000, span: "10m" }),
   leakyBucket({ capacity: 1000, span: "1h" }),
   gcra({ limit: 1000, span: "1h" }),
+  calendarWindow({ limit: 1000, every: "month", timeZone: "Europe/Berlin" }),
 ];
 const LENDING = [...POLICIES, concurrency({ limit: 1000, lease: "10m" })];
 

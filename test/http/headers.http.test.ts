@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Item, parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { problemOf, rateLimitHeaders } from "../../src/entries/http.ts";
-import { fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
+import { calendarWindow, fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
 import type { PolicyDecision } from "../../src/limits/limiter/decision.ts";
 import { decisionFrom, policyOf } from "./decisions.ts";
 
@@ -113,6 +113,29 @@ describe("rateLimitHeaders", () => {
       "abnormal-usage-detected",
       ["fixed-window"],
     ]);
+  });
+
+  it("has the length of the running calendar window, and its end to the second, whatever this process's clock says", async () => {
+    // The clocks of Berlin are set forward on this Sunday, which has 23 hours.
+    const endMs = Date.UTC(2026, 2, 29, 22);
+    const clock = { nowMs: endMs - 1500 };
+    const store = memoryStore({ clock: () => clock.nowMs });
+    const quota = calendarWindow({ limit: 2, every: "day", timeZone: "Europe/Berlin" });
+    const limiter = new Limiter(store, [quota], { name: "quota" });
+    const wrong = { legacy: "unix", clock: () => 7 } as const;
+    const fields = rateLimitHeaders(await limiter.take("a"), wrong);
+    expect(fields["RateLimit-Policy"]).toBe(`"calendar-window";q=2;w=${23 * 3600}`);
+    expect(fields.RateLimit).toBe('"calendar-window";r=1;t=2');
+    expect(fields["X-RateLimit-Reset"]).toBe(String(endMs / 1000));
+    await limiter.take("a");
+    clock.nowMs = endMs - 1;
+    const denied = rateLimitHeaders(await limiter.take("a"), wrong);
+    expect([denied["X-RateLimit-Reset"], denied["Retry-After"]]).toEqual([String(endMs / 1000), "1"]);
+    await limiter.block("a", "1m");
+    expect(rateLimitHeaders(await limiter.take("a"), wrong)["X-RateLimit-Reset"]).toBe("61");
+    clock.nowMs = endMs + 60_000;
+    expect(rateLimitHeaders(await limiter.take("a"))["RateLimit-Policy"]).toBe('"calendar-window";q=2;w=86400');
+    await store.close();
   });
 
   it("spreads Retry-After upward only", () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  calendarWindow,
   concurrency,
   fixedWindow,
   gcra,
@@ -81,6 +82,32 @@ test("options of a single policy are checked", () => {
   expect(thrown(() => concurrency({ limit: 10_001, lease: 1 }))).toEqual(argument("^limit is .* to 10000"));
   expect(thrown(() => slidingWindow({ limit: 2 ** 47 + 1, span: 1 }))).toEqual(argument("^limit is "));
   expect(thrown(() => slidingWindow(undefined as never))).toEqual(argument("^options is "));
+});
+
+test.each([
+  [{ every: "year" }, /^calendarWindow: every is "year"; it must be "day", "week" or "month"$/],
+  [{}, /^calendarWindow: every is undefined; it must be "day", "week" or "month"$/],
+  [
+    { every: "day", timeZone: "Mars/Olympus" },
+    /^calendarWindow: timeZone is "Mars\/Olympus"; it must be a time zone of the IANA database, like "UTC" or "Europe\/Berlin"$/,
+  ],
+  [{ every: "day", timeZone: "" }, /^calendarWindow: timeZone is ""; it must be a time zone/],
+  [{ every: "day", timeZone: 5 }, /^calendarWindow: timeZone is 5; it must be a string$/],
+  [{ every: "day", startsAt: 24 }, /^calendarWindow: startsAt is 24; it must be an hour of the day from 0 to 23$/],
+  [{ every: "day", startsAt: -1 }, /startsAt is -1; it must be an hour of the day from 0 to 23$/],
+  [{ every: "week", startsAt: 0 }, /startsAt is 0; it must be a day of the week from 1 \(Monday\) to 7 \(Sunday\)$/],
+  [
+    { every: "month", startsAt: 31 },
+    /^calendarWindow: startsAt is 31; it must be a day of the month from 1 to 28, which every month has$/,
+  ],
+  [{ every: "month", startsAt: 1.5 }, /startsAt is 1.5; it must be a day of the month/],
+  [{ every: "month", startsAt: null }, /startsAt is null; it must be a day of the month/],
+  [{ every: "month", limit: 0.5 }, /^calendarWindow: limit is 0.5; it must be an integer number of permits from 0 to /],
+  [{ every: "month", span: "1m" }, /calendarWindow: option is "span"/],
+  [{ every: "month", name: "a b" }, /^calendarWindow: name is "a b"; it must be 1 to 64 characters/],
+])("calendarWindow(%j) is refused with its bound", (options, message) => {
+  const error = thrown(() => calendarWindow({ limit: 1, ...options } as never));
+  expect(error).toMatchObject({ name: "OrielError", code: "ARGUMENT", message: expect.stringMatching(message) });
 });
 
 const stores = { memory: onMemory, redis: () => onRedis(), cluster: () => onRedis(true) };

@@ -168,7 +168,7 @@ describe("a function of policies", () => {
   const one = () => [slidingWindow({ limit: 1, span: "1m" })];
   const wrong: [what: string, answer: unknown, message: RegExp][] = [
     ["nothing", undefined, /policies\("second"\) is undefined; it must be an array of 1 to 16 policies/],
-    ["no policy", [{}], /policies\("second"\) is .* a result of fixedWindow/],
+    ["no policy", [{}], /policies\("second"\) is .* a result of slidingWindow/],
     ["another kind", [gcra({ limit: 1, span: "1m" })], /policies\("second"\) is "gcra"; it must be sliding-window/],
     [
       "another kind of the same name",

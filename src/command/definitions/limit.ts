@@ -6,7 +6,8 @@ import type { Streams } from "../output.ts";
 const HELP = `
 Policies come from the registry (oriel ls). If they are a function of the id, or the limiter is not listed, pass those of the
 id with --policies: a JSON array in their order. Each has a kind and the options of its function, and a name if it has one:
-fixed-window, sliding-window and gcra (limit, span), leaky-bucket (capacity, span), concurrency (limit, lease).
+fixed-window, sliding-window and gcra (limit, span), leaky-bucket (capacity, span), concurrency (limit, lease),
+calendar-window (limit, every, timeZone, startsAt).
 
 A process with denyCache or lease may decide by what it knows for up to a second after a reset or block.
 

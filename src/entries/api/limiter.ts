@@ -1,5 +1,6 @@
 // Limiters and their policies.
 
+export { type CalendarWindowPolicy, calendarWindow } from "../../limits/limiter/calendar-window.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../../limits/limiter/decision.ts";
 export { Limiter, type TakeRequest, type TargetOptions } from "../../limits/limiter/limiter.ts";
 export {
@@ -21,6 +22,7 @@ export {
   type LeakyBucketPolicy,
   leakyBucket,
   type Policy,
+  type PolicyCalendar,
   type PolicyOptions,
   slidingWindow,
   type WindowPolicy,

@@ -1,5 +1,11 @@
 /** The kind of a policy, as decisions and the registry name it. */
-export type PolicyKind = "fixed-window" | "sliding-window" | "leaky-bucket" | "gcra" | "concurrency";
+export type PolicyKind =
+  | "fixed-window"
+  | "sliding-window"
+  | "leaky-bucket"
+  | "gcra"
+  | "concurrency"
+  | "calendar-window";
 
 /** The decision of one policy about a call. */
 export interface PolicyDecision {
@@ -12,7 +18,7 @@ export interface PolicyDecision {
   /** Permits per span, capacity of a leaky bucket, or largest number of lent permits. */
   limit: number;
   /**
-   * The time in which `limit` permits are granted: the window, the time in which a full leaky bucket drains or a whole burst
+   * The time in which `limit` permits are granted: the window that is running, the time in which a full leaky bucket drains or a whole burst
    * of gcra becomes free; or the lease of a permit.
    */
   spanMs: number;
@@ -22,6 +28,8 @@ export interface PolicyDecision {
   retryAfterMs: number;
   /** Ms until all permits are free without further calls, except reserved ones. */
   resetAfterMs: number;
+  /** Only of a calendar window: its end by the store's clock, ms since 1970. Absent if the store was not asked. */
+  resetAtMs?: number;
 }
 
 /** The source of a degraded decision. */

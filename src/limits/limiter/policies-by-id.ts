@@ -141,7 +141,11 @@ function checkPolicies(policies: readonly Policy[], argument = "policies"): read
     throw argumentError(argument, policies, `an array of 1 to ${MAX_POLICIES} policies`);
   for (const one of policies)
     if (typeof one?.kind !== "number")
-      throw argumentError(argument, one, "a result of fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
+      throw argumentError(
+        argument,
+        one,
+        "a result of slidingWindow, fixedWindow, calendarWindow, leakyBucket, gcra or concurrency",
+      );
   const names = policies.map(({ name }) => name);
   if (new Set(names).size < names.length)
     throw argumentError(argument, names.join(", "), "policies with different names; pass each its option name");

@@ -5,6 +5,7 @@ import { type Duration, durationMs } from "../../base/time.ts";
 import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
 import { acquireInTurn, forgetTurns } from "./client/turns.ts";
 import type { PolicyKind } from "./decision.ts";
+import type { Rule } from "./steps/rule.ts";
 
 /** Options of every policy. */
 export interface PolicyOptions {
@@ -14,7 +15,20 @@ export interface PolicyOptions {
   shadow?: boolean | undefined;
 }
 
-/** A limit. Made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
+/** The calendar of a policy, with the window that the next request names. Equal policies share one. */
+export interface PolicyCalendar {
+  readonly every: "day" | "week" | "month";
+  readonly timeZone: string;
+  readonly startsAt: number;
+  /** @internal What rules say of the window: which calendar it has, its begin and its end. */
+  readonly terms: Pick<Rule, "calendar" | "spanMs" | "rate">;
+  /** @internal Turns to the window that holds an instant of the store's clock. */
+  turnTo(nowMs: number): void;
+  /** @internal The end and the length of the window that ends then. Warns once if this process knows no such window. */
+  timesUntil(endMinute: number): { resetAtMs: number; spanMs: number };
+}
+
+/** A limit. Made by fixedWindow, slidingWindow, leakyBucket, gcra, concurrency or calendarWindow. */
 export interface Policy {
   readonly name: string;
   readonly kindName: PolicyKind;
@@ -24,6 +38,8 @@ export interface Policy {
   readonly rate: number;
   readonly isAligned: boolean;
   readonly isShadow: boolean;
+  /** Only of a calendar window. Only a bundle with such a policy has its code. */
+  readonly calendar?: PolicyCalendar;
   /** @internal Of a concurrency policy: how callers wait. Only a bundle with such a policy has the code of holds. */
   readonly turns?: typeof TURNS;
 }
@@ -135,8 +151,14 @@ function isEqual(one: Policy, other: Policy): boolean {
       one.name === other.name &&
       one.kindName === other.kindName &&
       one.isAligned === other.isAligned &&
+      one.calendar === other.calendar &&
       one.isShadow === other.isShadow)
   );
+}
+
+/** Turns all calendar windows to the time of the store. */
+export function turnTo(policies: readonly Policy[], nowMs: number): void {
+  for (const { calendar } of policies) calendar?.turnTo(nowMs);
 }
 
 /** How callers wait for permits that are returned. Undefined if there are none. */
@@ -156,16 +178,16 @@ const MAX_LENT = 10_000;
 const TURNS = { acquire: acquireInTurn, forget: forgetTurns };
 
 const SPAN = [durationMs, undefined, 1, MAX_SPAN_MS] as const;
-const PERMITS = [whole, undefined, MAX_PERMITS] as const;
+export const PERMITS = [whole, undefined, MAX_PERMITS] as const;
 /** Permits whose bound depends on the span. */
 const LEVEL = [given<number>] as const;
 /** The options of every policy. */
-const POLICY = {
+export const POLICY = {
   name: [text, null, "1 to 64 characters of A-Z a-z 0-9 . _ -", /^[\w.-]{1,64}$/],
   shadow: [flag, false],
 } as const satisfies Schema<PolicyOptions>;
 
-function policy(
+export function policy(
   { name, shadow, spanMs }: SettingsOf<typeof POLICY> & { spanMs: number },
   kindName: PolicyKind,
   kind: number,

@@ -1,9 +1,9 @@
 import { argumentError, checkKnown } from "../../base/errors.ts";
 import { settingsOf, text } from "../../base/options.ts";
 import { Site } from "../../base/site.ts";
-import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
+import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
-import { decisionOf, type Fallback, fixedDecision, ruleOf } from "./client/decision-client.ts";
+import { decisionOf, type Fallback, fixedDecision, ruleOf, untilDecided } from "./client/decision-client.ts";
 import type { Decision } from "./decision.ts";
 import type { OnStoreError } from "./options.ts";
 import type { Policy } from "./policies.ts";
@@ -97,16 +97,20 @@ async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decis
     isPartial: false,
     amount: 0,
     token,
-    rules: policies.map((policy, i) => ruleOf(policy, costs[i]!)),
     isHead: parts.flatMap(({ policies }) => policies.map((_, i) => i === 0)),
-    hasReservations: false,
     hasRequest: false,
   };
-  const run = (keySuffixes: readonly string[], hasReservations: boolean) =>
-    store.run(decideFor(policies.length, keySuffixes.length, false), "", { ...ask, keySuffixes, hasReservations });
-  let reply = await run(policyKeys, false);
-  if (reply.status === STATUS.reservationsNeeded)
-    reply = await run([...policyKeys, ...parts.map(({ keyPrefix }) => keyPrefix + RESERVATIONS_SUFFIX)], true);
+  let keys = policyKeys;
+  const run = () => {
+    const rules = policies.map((policy, i) => ruleOf(policy, costs[i]!));
+    const hasReservations = keys !== policyKeys;
+    const operation = decideFor(policies.length, keys.length, false);
+    return store.run(operation, "", { ...ask, rules, keySuffixes: keys, hasReservations });
+  };
+  const reply = await untilDecided(policies, await run(), (lacksReservations) => {
+    if (lacksReservations) keys = [...policyKeys, ...parts.map(({ keyPrefix }) => keyPrefix + RESERVATIONS_SUFFIX)];
+    return run();
+  });
   return decisionOf(reply, policies, costs, 0, token);
 }
 

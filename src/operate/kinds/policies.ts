@@ -1,4 +1,5 @@
 import { argumentError, OrielError } from "../../base/errors.ts";
+import { calendarWindow } from "../../limits/limiter/calendar-window.ts";
 import {
   concurrency,
   fixedWindow,
@@ -17,6 +18,7 @@ const MAKERS: Record<string, (options: Given) => Policy> = {
   "leaky-bucket": (options) => leakyBucket(options as never),
   gcra: (options) => gcra(options as never),
   concurrency: (options) => concurrency(options as never),
+  "calendar-window": (options) => calendarWindow(options as never),
 };
 
 /** A policy as an operator types it, with the options of its function. Throws ARGUMENT. */
@@ -34,13 +36,14 @@ export function announcedPolicies(announced: unknown): Policy[] {
       "the policies of this limiter depend on the id, so it can only be reset by a program",
     );
   return announced.map((each) => {
-    const { name, kindName: kind, limit, spanMs: span, rate, isAligned, isShadow } = Object(each) as Given;
+    const { name, kindName: kind, limit, spanMs: span, rate, isAligned, isShadow, calendar } = Object(each) as Given;
     const both = { kind, name, shadow: isShadow };
     if (kind === "concurrency") return typedPolicy({ ...both, limit, lease: span });
     // A gcra's `limit` is its burst, and its `rate` the permits per span.
     if (kind === "gcra") return typedPolicy({ ...both, limit: rate, burst: limit, span });
     if (kind === "leaky-bucket") return typedPolicy({ ...both, capacity: limit, span });
     if (kind === "fixed-window") return typedPolicy({ ...both, limit, span, aligned: isAligned });
+    if (kind === "calendar-window") return typedPolicy({ ...both, limit, ...Object(calendar) });
     if (kind === "sliding-window") return typedPolicy({ ...both, limit, span });
     throw new OrielError("ARGUMENT", `this version of oriel does not know the policy ${JSON.stringify(kind)}`);
   });

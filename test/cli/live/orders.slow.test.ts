@@ -1,6 +1,14 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../../src/entries/index.ts";
+import {
+  calendarWindow,
+  concurrency,
+  fixedWindow,
+  gcra,
+  Limiter,
+  leakyBucket,
+  slidingWindow,
+} from "../../../src/entries/index.ts";
 import { announcedPolicies } from "../../../src/operate/kinds/policies.ts";
 import { openStage, type Stage } from "./stage.ts";
 
@@ -69,6 +77,10 @@ describe("oriel limit", () => {
     [["reset", "api", "u", "--cost", "2"], /--cost is "2"; leave it out, because only peek takes it/],
     [["peek", "api", "u", "--policies", "{"], /--policies is "\{"; it must be a JSON array/],
     [["peek", "api", "u", "--policies", '[{"kind":"window"}]'], /kind in --policies is "window"; it must be one of/],
+    [
+      ["peek", "api", "u", "--policies", '[{"kind":"calendar-window","limit":1,"every":"month","startsAt":31}]'],
+      /calendarWindow: startsAt is 31; it must be a day of the month from 1 to 28/,
+    ],
     [["peek", "api", "u", "--policies", '[{"kind":"gcra","limit":-1,"span":"1s"}]'], /gcra: limit is -1/],
   ])("%j is refused", async (args, message) => {
     const { status, stdout, stderr } = await stage.run("limit", ...args);
@@ -84,6 +96,7 @@ describe("oriel limit", () => {
       gcra({ limit: 10, span: "1s", burst: 2 }),
       gcra({ limit: 0, span: "1s", name: "none" }),
       concurrency({ limit: 6, lease: "30s" }),
+      calendarWindow({ limit: 7, every: "month", timeZone: "Europe/Berlin", startsAt: 15 }),
     ];
     expect(announcedPolicies(JSON.parse(JSON.stringify(policies)))).toEqual(policies);
     expect(() => new Limiter(stage.store, policies, { name: "all" })).not.toThrow();

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { concurrency, fixedWindow, gcra, leakyBucket, type Policy, slidingWindow } from "../../../src/entries/index.ts";
+import {
+  calendarWindow,
+  concurrency,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  type Policy,
+  slidingWindow,
+} from "../../../src/entries/index.ts";
 import { policyText, quotaText } from "../../../src/operate/kinds/policy-text.ts";
 import { settingsText } from "../../../src/operate/kinds/settings-text.ts";
 
@@ -18,6 +26,12 @@ test.each<[Policy, text: string]>([
   [slidingWindow({ limit: 4, span: "1d", name: "day" }), "day: sliding-window 4 a day"],
   [leakyBucket({ capacity: 5, span: "1s" }), "leaky-bucket 5 a second"],
   [concurrency({ limit: 6, lease: "30s" }), "concurrency 6 at once, lease 30s"],
+  [calendarWindow({ limit: 1000, every: "month" }), "calendar-window 1,000 a month, UTC"],
+  [
+    calendarWindow({ limit: 5, every: "day", timeZone: "Europe/Berlin", startsAt: 6 }),
+    "calendar-window 5 a day from 6:00, Europe/Berlin",
+  ],
+  [calendarWindow({ limit: 5, every: "week", startsAt: 7 }), "calendar-window 5 a week from 7, UTC"],
 ])("a policy is described by what it grants, and named once: %#", (policy, text) => {
   const announced = JSON.parse(JSON.stringify(policy));
   expect(policyText(announced)).toBe(text);

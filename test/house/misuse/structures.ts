@@ -220,6 +220,10 @@ export const STRUCTURES: Record<string, Subject> = {
     methods: { settle: () => [1], cancel: nothing },
   },
   fixedWindow: { called: oriel.fixedWindow, right: () => window10({ aligned: true }) },
+  calendarWindow: {
+    called: oriel.calendarWindow,
+    right: () => [{ limit: 10, every: "month", timeZone: "Europe/Berlin", startsAt: 15, name: "p", shadow: false }],
+  },
   slidingWindow: { called: oriel.slidingWindow, right: () => window10({}) },
   gcra: { called: oriel.gcra, right: () => window10({ burst: 1 }) },
   leakyBucket: { called: oriel.leakyBucket, right: () => [{ capacity: 10, span: 1000, name: "p", shadow: false }] },

@@ -3,6 +3,14 @@ export interface Terms {
   limit: number;
   spanMs: number;
   rate: number;
+  calendar?: CalendarTerms;
+}
+
+/** A calendar in a zone whose clocks are always `aheadMs` ahead of UTC. */
+export interface CalendarTerms {
+  every: "day" | "week" | "month";
+  startsAt: number;
+  aheadMs: number;
 }
 
 export type Verb = "take" | "peek" | "penalty" | "reward" | "release";

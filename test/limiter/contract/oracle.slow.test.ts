@@ -38,6 +38,7 @@ class Bare {
   ask({ verb, cost, policy }: Step, nowMs: number): Answer {
     const tokenOf = (n: number) => `${n.toString(16).padStart(24, "0")}00000000`;
     const token = tokenOf(verb === "release" ? cost : this.#lent);
+    policy.calendar?.turnTo(nowMs);
     const asked = (mode: number, permits: number) => {
       const rules = [ruleOf(policy, permits)];
       const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], keySuffixes: [""] };

@@ -1,3 +1,4 @@
+import { CalendarQuota } from "./oracle-calendar.ts";
 import type { Answer, Law, Terms, Verb } from "./oracle-law.ts";
 import { Concurrency, Leaky } from "./oracle-levels.ts";
 import { Fixed, Sliding } from "./oracle-windows.ts";
@@ -37,6 +38,7 @@ const LAWS = {
   "leaky-bucket": () => new Leaky(),
   gcra: () => new Leaky(),
   concurrency: () => new Concurrency(),
+  "calendar-window": () => new CalendarQuota(),
 };
 
 export const KINDS = Object.keys(LAWS) as Kind[];

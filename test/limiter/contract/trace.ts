@@ -1,5 +1,12 @@
 import type { Policy } from "../../../src/entries/index.ts";
-import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../../src/entries/index.ts";
+import {
+  calendarWindow,
+  concurrency,
+  fixedWindow,
+  gcra,
+  leakyBucket,
+  slidingWindow,
+} from "../../../src/entries/index.ts";
 import type { Random } from "../../simulator/world/random.ts";
 import type { Kind } from "./oracle.ts";
 import type { Answer, Terms, Verb } from "./oracle-law.ts";
@@ -17,11 +24,30 @@ const SPANS_MS = [1, 7, 10, 100, 100, 250, 999, 1000];
 const COSTS = [1, 1, 1, 1, 1, 0, 2, 3, 5, 12];
 const WAITS_MS = [0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 9, 17, 50, 99, 100, 101, 250, 1001, -1, -2, -60, -1500];
 
+const HOUR_MS = 3_600_000;
+/** Calendars. Zones of one `every` and `startsAt` are as the rules of one zone in processes with other data. */
+const CALENDARS = [
+  ["day", 0],
+  ["day", 0],
+  ["day", 6],
+  ["week", 1],
+  ["month", 1],
+] as const;
+/** By POSIX, Etc/GMT-14 is 14 hours ahead. */
+const HOURS_AHEAD = [0, 1, 1, 1, 2, 14, -11];
+
 /** A policy of a kind and its oracle's terms, for random limits and spans. */
 export function randomTerms(kind: Kind, random: Random): Pick<Step, "terms" | "policy"> {
   const limit = random.pick(LIMITS);
   const spanMs = random.pick(SPANS_MS);
   const terms = { limit, spanMs, rate: 1 };
+  if (kind === "calendar-window") {
+    const [every, startsAt] = random.pick(CALENDARS);
+    const hours = random.pick(HOURS_AHEAD);
+    const timeZone = hours === 0 ? "UTC" : `Etc/GMT${hours > 0 ? "-" : "+"}${Math.abs(hours)}`;
+    const calendar = { every, startsAt, aheadMs: hours * HOUR_MS };
+    return { terms: { ...terms, calendar }, policy: calendarWindow({ limit, every, startsAt, timeZone }) };
+  }
   if (kind === "sliding-window") return { terms, policy: slidingWindow({ limit, span: spanMs }) };
   if (kind === "concurrency") return { terms, policy: concurrency({ limit, lease: spanMs }) };
   if (kind === "leaky-bucket")
@@ -80,6 +106,7 @@ export class Trace {
     const { terms, policy } = random.chance(0.9) ? this.usual : randomTerms(this.#kind, random);
     const verb = random.chance(0.8) ? "take" : random.pick(["peek", "penalty", "reward", "release"] as const);
     const cost = verb === "release" ? random.int(Math.max(0, this.#lent - 5), this.#lent) : random.pick(COSTS);
-    return { waitMs: random.pick(WAITS_MS), verb, cost, terms, policy };
+    const waitMs = random.pick(WAITS_MS) * (this.#kind === "calendar-window" ? HOUR_MS / 10 : 1);
+    return { waitMs, verb, cost, terms, policy };
   }
 }

@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { KIND, MODE } from "../../../src/generated/layouts/limiter.ts";
 import { type DecideRequest, decideFor } from "../../../src/limits/limiter/steps/decide.ts";
 import type { Rule } from "../../../src/limits/limiter/steps/rule.ts";
-import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { type OpenStore, onMemory, onRedis, START_MS } from "../../harness/clock/stepped-stores.ts";
 import { runs } from "../../harness/runs.ts";
 
 const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);
+const MINUTE_MS = 60_000;
 const rule = (kind: number): fc.Arbitrary<Rule> =>
   fc.record({
+    calendar: fc.constant(0),
     kind: fc.constant(kind),
     isShadow: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, fc.constant(true)),
     isAligned: fc.boolean(),
@@ -24,7 +26,7 @@ const step = fc.record({
     { weight: 8, arbitrary: fc.constant(MODE.take) },
     { weight: 8, arbitrary: fc.constantFrom(...Object.values(MODE)) },
   ),
-  waitMs: fc.constantFrom(0, 0, 0, 1, 3, 9, 50, 99, 100, 101, 700, 5000, -2),
+  waitMs: fc.constantFrom(0, 0, 0, 1, 3, 9, 50, 99, 100, 101, 700, 5000, -2, 29_989, 60_013, 86_400_017),
   cost: fc.constantFrom(0, 1, 1, 1, 2, 5, 12),
   calls: fc.constantFrom(1, 1, 2, 7),
   isPartial: fc.boolean(),
@@ -36,10 +38,15 @@ const step = fc.record({
   /** A call may come with other limits and spans. */
   limit: fc.constantFrom(undefined, undefined, undefined, 1, 20),
   spanMs: fc.constantFrom(undefined, undefined, undefined, 10, 400),
+  /** The edges of calendar windows, in minutes from the present one. Most hold it. They overlap, as those of processes with other rules. */
+  edges: fc.constantFrom([0, 1], [-1, 1], [0, 2], [-1, 2], [-2, 1], [-600, 2], [-1, 1440], [1, 3], [-3, 0]),
+  calendar: fc.constantFrom(1, 1, 1, 2),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): DecideRequest {
+function askOf(one: Step, all: readonly Rule[], isSeveral: boolean, nowMs: number): DecideRequest {
+  const minuteMs = nowMs - (nowMs % MINUTE_MS);
+  const [spanMs, rate] = one.edges.map((minutes) => minuteMs + minutes * MINUTE_MS) as [number, number];
   const needsHolds = one.mode === MODE.reserve || one.mode === MODE.settle || one.mode === MODE.reset;
   const isAlone = one.hasRequest || (one.isPartial && one.mode === MODE.take) || one.mode > MODE.peek;
   const hasReservations = one.hasReservations || needsHolds;
@@ -56,7 +63,9 @@ function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): DecideReque
       ...each,
       cost: one.cost,
       limit: one.limit ?? each.limit,
-      spanMs: one.spanMs ?? each.spanMs,
+      ...(each.kind === KIND.calendar
+        ? { calendar: one.calendar, spanMs, rate }
+        : { spanMs: one.spanMs ?? each.spanMs }),
     })),
     isHead,
     keySuffixes: [
@@ -89,9 +98,9 @@ test("both forms have equal replies, keys and expiries at every step of any trac
   await fc.assert(
     fc.asyncProperty(rules, fc.boolean(), fc.array(step, { maxLength: 40 }), async (all, isSeveral, steps) => {
       await Promise.all(opened.map((each) => each.clear()));
-      redis.clock.nowMs = memory.clock.nowMs;
+      for (const { clock } of opened) clock.nowMs = START_MS;
       for (const one of steps) {
-        const ask = askOf(one, all, isSeveral);
+        const ask = askOf(one, all, isSeveral, memory.clock.nowMs + one.waitMs);
         const reply = await play(memory, ask, one.waitMs);
         expect(await play(redis, ask, one.waitMs)).toEqual(reply);
         expect(new Map([...(await redis.expiries())].sort())).toEqual(new Map([...(await memory.expiries())].sort()));

@@ -112,6 +112,7 @@ describe.each([
       kind: KIND.sliding,
       isShadow: false,
       isAligned: false,
+      calendar: 0,
       cost: 2 ** 31 - 1,
       limit: 2 ** 47,
       spanMs: 10,

@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
+  calendarWindow,
   concurrency,
   fixedWindow,
   gcra,
@@ -21,6 +22,7 @@ const POLICIES = {
   "leaky-bucket": leakyBucket({ capacity: 3, span: "1h" }),
   gcra: gcra({ limit: 3, span: "1h" }),
   concurrency: concurrency({ limit: 3, lease: "1h" }),
+  "calendar-window": calendarWindow({ limit: 3, every: "day" }),
 };
 type Kind = keyof typeof POLICIES;
 
@@ -155,6 +157,22 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
         expect(await limiter.take("id", { requestId: "s" })).toMatchObject({ allowed: true });
       }
   });
+});
+
+test.each<[what: string, at: number, number: (value: Buffer) => number]>([
+  ["begin after its end", 24, (value) => value.readDoubleLE(32) + 1],
+  ["end between two minutes", 32, (value) => value.readDoubleLE(32) + 1],
+  ["end that is no number", 32, () => Number.NaN],
+  ["end after all minutes of a reply", 32, () => 60_000 * 2 ** 32],
+  ["half a permit", 40, () => 0.5],
+])("a calendar window with a %s is CORRUPT", async (what, at, numberOf) => {
+  const limiter = new Limiter(opened.store, [POLICIES["calendar-window"]], { name: "api" });
+  await limiter.take("id");
+  const value = (await raw.getBuffer(keyOf("calendar-window")))!;
+  const copy = Buffer.from(value);
+  copy.writeDoubleLE(numberOf(value), at);
+  await raw.set(keyOf("calendar-window"), copy);
+  await isRefused(limiter, keyOf("calendar-window"), what);
 });
 
 test("a sliding window with a truncated ring decides by the rest, and is CORRUPT once that is not enough", async () => {

@@ -3,10 +3,11 @@ import { type Deferred, deferred } from "../../../base/async/deferred.ts";
 import type { Clock } from "../../../base/time.ts";
 import { KIND, MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../../store/contract.ts";
+import { refusal } from "../../../store/refusal.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
 import type { LocalDecisions } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
-import { arePoliciesEqual, hasConcurrency, type Policy, quotaMsOf } from "../policies.ts";
+import { arePoliciesEqual, hasConcurrency, type Policy, quotaMsOf, turnTo } from "../policies.ts";
 import { tokenOf } from "../steps/concurrency.ts";
 import {
   type DecideReply,
@@ -46,6 +47,8 @@ export interface LimiterRequest {
  */
 const REPEATABLE: readonly number[] = [MODE.peek, MODE.reserve, MODE.settle, MODE.release];
 const NO_TOKEN = "";
+/** The time of a reply is in the window that the next request names, unless it ends meanwhile or the server's clock is set. */
+const MAX_REPEATS = 4;
 
 type PreparedStep = [operation: PackedStep<DecideRequest, DecideReply>, ask: DecideRequest];
 
@@ -61,13 +64,19 @@ export class DecisionClient {
   }
 
   async ask(request: LimiterRequest): Promise<DecideReply> {
-    const reply = await this.#send(request, this.#seesReservations);
-    if (reply.status !== STATUS.reservationsNeeded) return reply;
-    this.#seesReservations = true;
-    return this.#send(request, true);
+    return this.askAgain(request, await this.#send(request, this.#seesReservations));
   }
 
-  /** Sends equal calls on an id without concurrency policies. If the status is `reservationsNeeded`, use `ask`. */
+  /** Sends a request again while its reply says that it lacked the reservations, or that a calendar window has changed. */
+  async askAgain(request: LimiterRequest, reply: DecideReply): Promise<DecideReply> {
+    return untilDecided(request.policies, reply, (lacksReservations) => {
+      this.#seesReservations ||= lacksReservations;
+      this.#last = undefined;
+      return this.#send(request, this.#seesReservations);
+    });
+  }
+
+  /** Sends equal calls on an id without concurrency policies. If the reply `isUndecided`, use `askAgain`. */
   take(keyPrefix: string, policies: readonly Policy[], cost: number, calls: number): Promise<DecideReply> {
     if (this.#seesReservations) return this.ask({ keyPrefix, policies, cost, mode: MODE.take, calls });
     if (this.#last?.policies !== policies || this.#last.cost !== cost || this.#last.calls !== calls) {
@@ -114,8 +123,28 @@ function needsMemory(mode: number, cost: number, amount: number): boolean {
   return mode === MODE.take || mode === MODE.add || mode === MODE.reserve;
 }
 
-export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {
-  return { kind, isShadow, isAligned, cost, limit, spanMs, rate };
+export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow, calendar }: Policy, cost: number): Rule {
+  return { kind, isShadow, isAligned, calendar: 0, cost, limit, spanMs, rate, ...calendar?.terms };
+}
+
+/** Whether a step lacked something, and has not decided. */
+function isUndecided({ status }: DecideReply): boolean {
+  return status === STATUS.reservationsNeeded || status === STATUS.outside;
+}
+
+/** Sends a request again until its step decides. Calendar windows turn to the time of each reply. */
+export async function untilDecided(
+  policies: readonly Policy[],
+  reply: DecideReply,
+  again: (lacksReservations: boolean) => Promise<DecideReply>,
+): Promise<DecideReply> {
+  for (let left = MAX_REPEATS; isUndecided(reply); left--) {
+    if (left === 0) throw refusal("UNAVAILABLE", "the server's clock left each calendar window that it was in");
+    const isOutside = reply.status === STATUS.outside;
+    if (isOutside) turnTo(policies, reply.permits);
+    reply = await again(!isOutside);
+  }
+  return reply;
 }
 
 /** A denial at `atMs`, of calls with one cost and one set of policies. */
@@ -187,8 +216,8 @@ export class TakeCoalescer {
     if (token !== "") this.#client.ask(request).then(settle, fail);
     else
       this.#client.take(keyPrefix, policies, cost, calls).then((reply) => {
-        if (reply.status !== STATUS.reservationsNeeded) settle(reply);
-        else this.#client.ask(request).then(settle, fail);
+        if (isUndecided(reply)) this.#client.askAgain(request, reply).then(settle, fail);
+        else settle(reply);
       }, fail);
   }
 
@@ -342,8 +371,8 @@ export function decisionOf(
   let tightest: PolicyDecision | undefined;
   let resetAfterMs = 0;
   for (let i = 0; i < policies.length; i++) {
-    const { name, kindName, limit, isShadow } = policies[i]!;
-    const { passes, waitMs } = reply.policies[i]!;
+    const { name, kindName, limit, isShadow, calendar } = policies[i]!;
+    const { passes, waitMs, endMinute } = reply.policies[i]!;
     const isPassed = allowed ? index < passes : passes > reply.granted;
     const one: PolicyDecision = {
       name,
@@ -357,6 +386,7 @@ export function decisionOf(
       resetAfterMs: 0,
     };
     setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, index);
+    if (calendar) Object.assign(one, calendar.timesUntil(endMinute));
     decisions.push(one);
     resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
     if (isShadow) continue;

@@ -1,6 +1,7 @@
 import { KIND, MAX_RESERVATIONS, MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
+import { CalendarWindowState } from "./calendar-window.ts";
 import { ConcurrencyState } from "./concurrency.ts";
 import { type DecideReply, type DecideRequest, keysOf } from "./decide.ts";
 import { FixedWindowState } from "./fixed-window.ts";
@@ -49,7 +50,8 @@ function decideNow(
     return emptyReply(STATUS.decided, rules.length);
   }
   const policies = read(keys, names, request, nowMs, afterStep);
-  if (!policies) return emptyReply(STATUS.reservationsNeeded, rules.length);
+  if (policies === STATUS.outside) return { ...emptyReply(policies, rules.length), permits: nowMs };
+  if (typeof policies === "number") return emptyReply(policies, rules.length);
 
   let blockedMs = Math.max(0, ...policies.map(({ isHead, state }) => (isHead ? state.blockedUntilMs - nowMs : 0)));
   let granted = 0;
@@ -69,8 +71,9 @@ function decideNow(
     granted,
     permits,
     blockedMs,
-    policies: policies.map(({ passes, waitMs, state, reservations }) => ({
+    policies: policies.map(({ passes, waitMs, rule, state, reservations }) => ({
       passes,
+      endMinute: rule.calendar > 0 ? state.endMs! / 60_000 : 0,
       used: state.used,
       reserved: reservations?.sum ?? 0,
       waitMs,
@@ -81,23 +84,27 @@ function decideNow(
   return reply;
 }
 
-/** Reads the states. Undefined if there are reservations and the request does not have their keys. */
+/**
+ * Reads the states. Returns a status if there are reservations and the request does not have their keys, or if a calendar window
+ * does not hold the time.
+ */
 function read(
   keys: Keyspace,
   names: readonly string[],
   request: DecideRequest,
   nowMs: number,
   afterStep: AfterStep,
-): PolicyTurn[] | undefined {
+): PolicyTurn[] | number {
   const policies: PolicyTurn[] = [];
   let nextReservations = request.rules.length;
   let reservations: Reservations | undefined;
   for (const [i, rule] of request.rules.entries()) {
+    if (rule.kind === KIND.calendar && (nowMs < rule.spanMs || nowMs >= rule.rate)) return STATUS.outside;
     const state = stateOf({ keys, key: names[i]!, rule, nowMs, afterStep });
     const isHead = request.isHead[i]!;
     if (isHead) {
       reservations = request.hasReservations ? new Reservations(keys, names[nextReservations++]!, nowMs) : undefined;
-      if (!reservations && state.reservedUntilMs > nowMs) return undefined;
+      if (!reservations && state.reservedUntilMs > nowMs) return STATUS.reservationsNeeded;
     }
     policies.push({ rule, state, isHead, reservations, passes: 0, waitMs: 0 });
   }
@@ -109,6 +116,7 @@ function stateOf(context: StateContext): PolicyState {
   if (kind === KIND.fixed) return new FixedWindowState(context);
   if (kind === KIND.sliding) return new SlidingWindowState(context);
   if (kind === KIND.leaky) return new LeakyBucketState(context);
+  if (kind === KIND.calendar) return new CalendarWindowState(context);
   return new ConcurrencyState(context);
 }
 
@@ -168,6 +176,6 @@ function change(policies: PolicyTurn[], { mode, token, amount }: DecideRequest, 
 }
 
 function emptyReply(status: number, count: number): DecideReply {
-  const policy = { passes: 0, used: 0, reserved: 0, waitMs: 0, resetMs: 0 };
+  const policy = { passes: 0, endMinute: 0, used: 0, reserved: 0, waitMs: 0, resetMs: 0 };
   return { status, granted: 0, permits: 0, blockedMs: 0, policies: Array.from({ length: count }, () => policy) };
 }

@@ -58,6 +58,8 @@ export interface DecideRequest {
 interface PolicyReply {
   /** Number of calls that the policy allows. */
   passes: number;
+  /** The end of a calendar window, in minutes since 1970; 0 for other policies. */
+  endMinute: number;
   /** Permits taken; for a leaky bucket or GCRA, the level. */
   used: number;
   /** Permits reserved. */
@@ -72,7 +74,7 @@ export interface DecideReply {
   status: number;
   /** Number of calls that passed, the first ones. */
   granted: number;
-  /** Permits that each of them got. */
+  /** Permits that each of them got. Status `outside`: the time, in ms since 1970. */
   permits: number;
   blockedMs: number;
   policies: readonly PolicyReply[];
@@ -154,7 +156,7 @@ function writeRequest(view: DataView, at: number, request: DecideRequest): void 
     for (let i = 0; i < TOKEN_BYTES; i++)
       view.setUint8(at + layout.REQUEST_TOKEN_AT + i, Number.parseInt(request.token.slice(2 * i, 2 * i + 2), 16));
   for (let i = 0; i < request.rules.length; i++) {
-    const { kind, isShadow, isAligned, cost, limit, spanMs, rate } = request.rules[i]!;
+    const { kind, isShadow, isAligned, calendar, cost, limit, spanMs, rate } = request.rules[i]!;
     const rule = at + layout.REQUEST_BYTES + i * layout.RULE_BYTES;
     const isHead = request.isHead[i];
     view.setUint8(rule + layout.RULE_KIND_AT, kind);
@@ -165,6 +167,7 @@ function writeRequest(view: DataView, at: number, request: DecideRequest): void 
         (isHead ? layout.RULE_FLAG.head : 0) |
         (isHead && request.hasReservations ? layout.RULE_FLAG.reservations : 0),
     );
+    view.setUint8(rule + layout.RULE_CALENDAR_AT, calendar);
     view.setFloat64(rule + layout.RULE_COST_AT, cost, true);
     view.setFloat64(rule + layout.RULE_LIMIT_AT, limit, true);
     view.setFloat64(rule + layout.RULE_SPAN_MS_AT, spanMs, true);
@@ -178,6 +181,7 @@ function readReply(view: DataView, at: number, count: number): DecideReply {
     const policy = at + layout.REPLY_BYTES + i * layout.POLICY_REPLY_BYTES;
     policies.push({
       passes: view.getUint32(policy + layout.POLICY_REPLY_PASSES_AT, true),
+      endMinute: view.getUint32(policy + layout.POLICY_REPLY_END_MINUTE_AT, true),
       used: view.getFloat64(policy + layout.POLICY_REPLY_USED_AT, true),
       reserved: view.getFloat64(policy + layout.POLICY_REPLY_RESERVED_AT, true),
       waitMs: view.getFloat64(policy + layout.POLICY_REPLY_WAIT_MS_AT, true),

@@ -1,5 +1,5 @@
 import { corruptError } from "../../../base/errors.ts";
-import { REQUEST_LIFE_MS } from "../../../generated/layouts/limiter.ts";
+import { KIND, REQUEST_LIFE_MS } from "../../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
 import type { DecideReply, DecideRequest } from "./decide.ts";
@@ -33,7 +33,8 @@ export class RepeatedRequests {
     this.#keys = keys;
     this.#replyKey = names[names.length - 1]!;
     this.#generationKey = names[names.length - 2]!;
-    this.#question = JSON.stringify([calls, isPartial, amount, rules, isHead]);
+    const asked = rules.map((rule) => (rule.kind === KIND.calendar ? { ...rule, spanMs: 0, rate: 0 } : rule));
+    this.#question = JSON.stringify([calls, isPartial, amount, asked, isHead]);
   }
 
   /** The reply to the same request; undefined if the request must be decided. Throws MISMATCH for another question. */

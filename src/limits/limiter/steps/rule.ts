@@ -9,9 +9,12 @@ export interface Rule {
   isAligned: boolean;
   cost: number;
   limit: number;
+  /** Calendar window: its begin, ms since 1970. */
   spanMs: number;
-  /** Leaky bucket and GCRA: permits that become free in `spanMs`. */
+  /** Leaky bucket and GCRA: permits that become free in `spanMs`. Calendar window: its end, ms since 1970. */
   rate: number;
+  /** Which calendar a window has, 1 to 255, whatever its time zone. 0 for other kinds. */
+  calendar: number;
 }
 
 /** The state of one policy for one id, read and changed within one step. The twin of `p` in lua/limiter/state.lua. */
@@ -22,6 +25,8 @@ export interface PolicyState {
   reservedUntilMs: number;
   /** Permits taken. For a leaky bucket or GCRA: the level, in permits times ms. */
   readonly used: number;
+  /** The end of a window that all its permits have, ms since 1970. */
+  readonly endMs?: number;
   /** Permits left. Negative after a penalty or a lowered limit. */
   readonly free: number;
   /** Ms until `permits` fit, which do not fit now. Infinity: never. */
