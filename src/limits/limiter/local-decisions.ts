@@ -63,7 +63,8 @@ function storeFor(store: Store): Store {
 function shareOf(policy: Policy, share: number): Policy {
   if (share === 1 || policy.limit === 0) return policy;
   const part = (permits: number) => Math.max(1, Math.floor(permits * share));
-  return { ...policy, limit: part(policy.limit), rate: part(policy.rate) };
+  // Windows and lent permits have no rate.
+  return { ...policy, limit: part(policy.limit), rate: policy.rate && part(policy.rate) };
 }
 
 /** The permit is released in this process. A cost above the share gets a finite `retryAfterMs`, because the store may allow it. */

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, Limiter, localDecisions, OrielError } from "../../../src/entries/index.ts";
+import {
+  calendarWindow,
+  concurrency,
+  fixedWindow,
+  Limiter,
+  localDecisions,
+  OrielError,
+} from "../../../src/entries/index.ts";
 import type { LimiterOptions } from "../../../src/limits/limiter/options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
@@ -126,6 +133,29 @@ describe("reserve", () => {
 });
 
 describe("local", () => {
+  test("a decision by a share of a limit has the policy's own span", async () => {
+    const limiter = limiterOf("l", { onStoreError: localDecisions({ share: 0.5 }) });
+    opened.isStoreFailure = true;
+    const { policies } = await limiter.take("a");
+    expect(policies).toMatchObject([{ limit: 3, spanMs: 3_600_000 }]);
+  });
+
+  test("a calendar window is that of this process's clock, and the result says that it decided alone", async () => {
+    const month = calendarWindow({ limit: 6, every: "month", timeZone: "Pacific/Kiritimati" });
+    const limiter = limiterOf("l", { onStoreError: localDecisions({ share: 0.5 }) }, month);
+    expect(await limiter.take("a", { cost: 6 })).toMatchObject({ allowed: true, degraded: false });
+    opened.isStoreFailure = true;
+    const alone = await limiter.take("a", { cost: 3 });
+    expect(alone).toMatchObject({ allowed: true, remaining: 0, degraded: true, degradedBy: "local" });
+    const { resetAtMs, spanMs } = alone.policies[0]!;
+    const nowMs = Date.now();
+    expect(resetAtMs! > nowMs && resetAtMs! - spanMs! <= nowMs).toBe(true);
+    expect(new Date(resetAtMs! + 14 * 3_600_000).getUTCDate()).toBe(1);
+    expect(await limiter.take("a")).toMatchObject({ allowed: false, degradedBy: "local" });
+    opened.isStoreFailure = false;
+    expect(await limiter.take("a")).toMatchObject({ allowed: false, degraded: false });
+  });
+
   test("atLeast takes fewer permits than the cost", async () => {
     const limiter = limiterOf("l", { onStoreError: localDecisions() });
     opened.isStoreFailure = true;
