@@ -8,57 +8,65 @@
 -- Reply REPLY. The granted probes are the first of those that were asked for.
 -- Errors CORRUPT: the key has another value
 -- Law   A batch counts once, and so does an ended probe. A probe asked for again, with its number, is another probe.
---       Command open starts a cooldown in every state. Command close changes nothing in a closed circuit.
--- Cost  O(records added + records that left + processes), in rare cases O(records of the window)
+--       With a quorum, the share of the processes that see failures decides, of those that called lately. A process has one voice.
+--       Command open starts a cooldown in every state. Command close changes nothing in a closed circuit, and reset does.
+-- Cost  O(records added + records that left), in rare cases O(records of the window + processes). A process that does not know
+--       its place is searched for: O(processes).
 -- @include breaker/window
 local keys_per_step = 1
 local arguments_per_step = 3
 
-local function open(s, cooldown, now)
+-- Opens for a cooldown, which a failed probe makes longer. Jitter makes it shorter, by a fraction that differs for each opening.
+local function open(s, r, cause, now)
   enter(s, STATE_OPEN, now)
-  s.ends = now - s.base + cooldown
+  s.cause = cause
+  s.grown = cause == CAUSE_PROBE and s.grown > 0 and math.floor(math.min(r.longest, s.grown * r.factor)) or r.cooldown
+  s.ends = s.stamp + math.max(1, math.floor(s.grown * (1 - r.jitter * (s.epoch * GOLDEN % 1))))
 end
 
-local function close(s, tick, now)
+local function close(s, r, now)
   enter(s, STATE_CLOSED, now)
-  s.since = math.floor(now / tick) * tick - s.base
+  s.since = math.floor(now / r.tick) * r.tick - s.base
 end
 
 -- Ends probes. A probe that does not run changes nothing.
-local function settle(s, request, id, count, now, tick, cooldown, max_probes)
+local function settle(s, r, request, id, count, now)
   local first = ID_BYTES + REPORT_BYTES + 1
   for at = first, first + ENDED_PROBE_BYTES * count - 1, ENDED_PROBE_BYTES do
-    local place = find_entry(s.probes, id .. string.sub(request, at, at + ENDED_PROBE_VERDICT_AT - 1))
+    local place = find_entry(s.probes, id .. string.sub(request, at, at + ENDED_PROBE_VERDICT_AT - 1), ENTRY_BYTES)
     if place then
       local verdict = struct.unpack("<I4", request, at + ENDED_PROBE_VERDICT_AT)
       s.probes = string.sub(s.probes, 1, place - 1) .. string.sub(s.probes, place + ENTRY_BYTES)
-      if verdict == VERDICT_FAILURE then open(s, cooldown, now)
+      if verdict == VERDICT_FAILURE then open(s, r, CAUSE_PROBE, now)
       elseif verdict == VERDICT_SUCCESS then
         s.good = s.good + 1
       end
-      if s.state == STATE_HALF_OPEN and s.good >= max_probes then close(s, tick, now) end
+      if s.state == STATE_HALF_OPEN and s.good >= r.max_probes then close(s, r, now) end
     end
   end
 end
 
--- Stores a process's last batch. Without room, it drops processes that were silent for long, or else the longest silent one.
-local function remember(s, id, entry, keep)
-  local at = find_entry(s.processes, id)
-  if at then
-    s.processes = string.sub(s.processes, 1, at - 1) .. entry .. string.sub(s.processes, at + ENTRY_BYTES)
-    return
+local function obey(s, r, command, for_ms, now)
+  if command == COMMAND_OPEN then
+    open(s, r, CAUSE_ORDER, now)
+    if for_ms > 0 then s.ends = s.stamp + for_ms end
+  elseif command == COMMAND_RESET or s.state ~= STATE_CLOSED then close(s, r, now) end
+  s.held = command == COMMAND_CLOSE and for_ms > 0 and s.stamp + for_ms or 0
+end
+
+-- A share exceeds a ratio if it is larger. No share is larger than 1, so a ratio of 1 is exceeded by a share of 1.
+local function exceeds(share, ratio)
+  return share > ratio or (ratio == 1 and share >= 1)
+end
+
+-- Whether the circuit opens: by its calls, or by the quorum of its processes.
+local function trips(s, r)
+  local is_much = s.calls >= r.minimum
+  if r.quorum <= 1 then
+    return (is_much or s.failures >= r.max_failures) and exceeds(s.seeing / s.callers, r.quorum)
   end
-  local kept, oldest, place = {}, math.huge, 0
-  for each = 1, #s.processes, ENTRY_BYTES do
-    local came = struct.unpack("<d", s.processes, each + ENTRY_MS_AT)
-    if came >= keep then
-      kept[#kept + 1] = string.sub(s.processes, each, each + ENTRY_BYTES - 1)
-      if came < oldest then oldest, place = came, #kept end
-    end
-  end
-  if #kept >= MAX_PROCESSES then table.remove(kept, place) end
-  kept[#kept + 1] = entry
-  s.processes = table.concat(kept)
+  return s.failures >= r.max_failures
+    or (is_much and (exceeds(s.failures / s.calls, r.failure_ratio) or exceeds(s.slow / s.calls, r.slow_ratio)))
 end
 
 -- The ends of the first and of the last lease.
@@ -79,36 +87,41 @@ end
 
 local function step(k, a, now)
   local key, request, batch = KEYS[k], ARGV[a + 1], ARGV[a + 2]
-  local span, tick, minimum, failure_ratio, slow_ratio, max_failures, cooldown, max_probes, lease =
-    struct.unpack(RULE, ARGV[a])
-  local id = string.sub(request, 1, ID_BYTES)
-  local sequence, first, wanted, command, settled = struct.unpack(REPORT, request, ID_BYTES + 1)
+  local r = {}
+  r.span, r.tick, r.minimum, r.failure_ratio, r.slow_ratio, r.max_failures, r.cooldown, r.max_probes, r.lease, r.quorum, r.factor,
+    r.longest, r.jitter = struct.unpack(RULE, ARGV[a])
+  local id, span, tick = string.sub(request, 1, ID_BYTES), r.span, r.tick
+  local sequence, first, wanted, command, for_ms, place, sees, window, settled = struct.unpack(REPORT, request, ID_BYTES + 1)
   local s = read_state(key, now)
 
   s.base = s.base - math.max(0, s.base + s.stamp - now)
+  local last = step_of(s.stamp, span)
   s.stamp = now - s.base
   local cutoff = math.floor(now / tick) * tick - span - s.base
-  if s.state == STATE_CLOSED then evict(key, s, cutoff)
+  if s.state == STATE_CLOSED then
+    evict(key, s, cutoff)
+    pass_census(s, last, step_of(s.stamp, span))
   elseif s.state == STATE_HALF_OPEN and leases(s) <= s.stamp then
     enter(s, STATE_OPEN, now)
-    s.ends = s.stamp
+    s.cause, s.ends = CAUSE_PROBE, s.stamp
   end
-  if settled > 0 then settle(s, request, id, settled, now, tick, cooldown, max_probes) end
-  if command == COMMAND_OPEN then open(s, cooldown, now)
-  elseif command == COMMAND_CLOSE and s.state ~= STATE_CLOSED then close(s, tick, now) end
+  if settled > 0 then settle(s, r, request, id, settled, now) end
+  if command ~= COMMAND_NONE then obey(s, r, command, for_ms, now) end
 
   local tail, from = "", s.size
-  local known = find_entry(s.processes, id)
-  if sequence > (known and struct.unpack("<I4", s.processes, known + ENTRY_NUMBER_AT) or 0) then
-    remember(s, id, id .. struct.pack(ENTRY_REST, sequence, s.stamp), s.stamp - span - PROCESS_LIFE_MS)
-    local records = s.state == STATE_CLOSED and records_of(s, batch, tick, cutoff, now) or {}
-    if #records > 0 then
-      if not s.is_cleared and s.front + s.dead < s.size then tail, from = tail_from(key, s, records[1].time) end
-      tail = merge(tail, records)
-      local failed_share, slow_share = s.failures / s.calls, s.slow / s.calls
-      if s.failures >= max_failures or (s.calls >= minimum and (failed_share > failure_ratio or (failure_ratio == 1 and failed_share >= 1)
-        or slow_share > slow_ratio or (slow_ratio == 1 and slow_share >= 1))) then
-        open(s, cooldown, now)
+  if sequence > 0 then
+    place = find_process(key, s, id, place)
+    local known = place and struct.unpack("<I4", process_at(key, s, place), ENTRY_NUMBER_AT + 1) or 0
+    if sequence > known then
+      if window > 0 and window ~= s.epoch % EPOCH_MODULUS then sees = 0 end
+      place = remember(key, s, place, id, sequence, sees, span)
+      local records = s.state == STATE_CLOSED and records_of(s, batch, tick, cutoff, now) or {}
+      if #records > 0 then
+        if not s.is_cleared and s.front + s.dead < s.size then tail, from = tail_from(key, s, records[1].time) end
+        tail = merge(tail, records)
+      end
+      if s.state == STATE_CLOSED and s.stamp >= s.held and (#records > 0 or r.quorum <= 1) and trips(s, r) then
+        open(s, r, CAUSE_CALLS, now)
         tail = ""
       end
     end
@@ -117,16 +130,18 @@ local function step(k, a, now)
   if wanted > 0 and s.state == STATE_OPEN and s.stamp >= s.ends then enter(s, STATE_HALF_OPEN, now) end
   local granted = 0
   if s.state == STATE_HALF_OPEN then
-    granted = math.max(0, math.min(wanted, room_of(s, max_probes)))
-    for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack(ENTRY_REST, first + i, s.stamp + lease) end
+    granted = math.max(0, math.min(wanted, room_of(s, r.max_probes)))
+    for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack(ENTRY_REST, first + i, s.stamp + r.lease) end
   end
 
   local soonest, latest = leases(s)
   local wait, expire = 0, span + PROCESS_LIFE_MS
   if s.state == STATE_OPEN then wait = math.max(0, s.ends - s.stamp)
-  elseif s.state == STATE_HALF_OPEN and room_of(s, max_probes) <= 0 then wait = soonest - s.stamp end
-  if s.state ~= STATE_CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS end
+  elseif s.state == STATE_HALF_OPEN and room_of(s, r.max_probes) <= 0 then wait = soonest - s.stamp end
+  if s.state ~= STATE_CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS
+  else expire = math.max(expire, s.held - s.stamp) end
   write_state(key, s, tail, from)
   redis.call("PEXPIREAT", key, string.format("%.0f", now + expire))
-  return struct.pack(REPLY, s.state, granted, s.epoch, wait, s.stamp - s.since, s.calls, s.failures, s.slow)
+  return struct.pack(REPLY, s.state, granted, s.epoch, wait, s.stamp - s.since, s.calls, s.failures, s.slow,
+    math.max(0, s.held - s.stamp), s.cause, place or 0, s.callers, s.seeing)
 end

@@ -1,4 +1,4 @@
--- @include breaker/state
+-- @include breaker/processes
 -- The window of a closed circuit: its records.
 local EVICTED_AT_ONCE, FIRST_TAIL = 64, 16
 local COMPACT_BYTES = 4096
@@ -89,16 +89,18 @@ end
 
 -- Writes the state, and `tail` at the byte `from`, unless the window was cleared.
 local function write_state(key, s, tail, from)
-  local front = front_of(s)
-  if s.is_cleared then
+  if s.is_cleared or #front_of(s) + PROCESS_BYTES * s.places ~= s.front or (s.dead > COMPACT_BYTES and s.dead * 2 > s.size) then
+    local first = s.front + s.dead
+    local live = not s.is_cleared and from > first and redis.call("GETRANGE", key, first, from - 1) or ""
+    local all = processes_of(key, s)
+    if s.entry then
+      all = string.sub(all, 1, PROCESS_BYTES * (s.place - 1)) .. s.entry .. string.sub(all, PROCESS_BYTES * s.place + 1)
+    end
     s.dead = 0
-    redis.call("SET", key, front_of(s) .. tail)
-  elseif #front ~= s.front or (s.dead > COMPACT_BYTES and s.dead * 2 > s.size) then
-    local live = from > s.front + s.dead and redis.call("GETRANGE", key, s.front + s.dead, from - 1) or ""
-    s.dead = 0
-    redis.call("SET", key, front_of(s) .. live .. tail)
-  else
-    if tail ~= "" then redis.call("SETRANGE", key, from, tail) end
-    redis.call("SETRANGE", key, 0, front)
+    redis.call("SET", key, front_of(s) .. all .. live .. tail)
+    return
   end
+  if tail ~= "" then redis.call("SETRANGE", key, from, tail) end
+  redis.call("SETRANGE", key, 0, front_of(s))
+  if s.entry then redis.call("SETRANGE", key, s.places_at + PROCESS_BYTES * (s.place - 1), s.entry) end
 end

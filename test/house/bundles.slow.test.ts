@@ -199,8 +199,8 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 27_590],
   ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 14_400],
   ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 27_800],
-  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 14_550],
-  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 28_000],
+  ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 17_080],
+  ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 30_500],
   ["counters", `export { Counters } from "oriel/counters"`, "workerd", 21_050],
   ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 28_600],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_500],
@@ -213,7 +213,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a sharded series", `export { ShardedSeries } from "oriel/series"`, "workerd", 63_080],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_250],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_500],
-  ["all", `export * from "oriel"`, "workerd", 238_530],
+  ["all", `export * from "oriel"`, "workerd", 239_460],
 ];
 
 describe("the dashboard", () => {
@@ -223,12 +223,12 @@ describe("the dashboard", () => {
     expect(text).not.toContain("oriel_dashboard");
   });
 
-  it("costs a server at most 282 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
+  it("costs a server at most 283 kB by gzip, kernels, Lua and page included, and a browser 80 kB", async () => {
     const { text } = await bundle(`export { dashboard } from "oriel/dashboard"`, ["node"]);
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].reduce((sum, each) => sum + Buffer.from(each, "base64").length, 0);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(281_010);
+    expect(gzipped).toBeLessThanOrEqual(282_630);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

@@ -8,10 +8,10 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 838_160,
-  "oriel/limiter": 253_890,
-  "oriel/lock": 253_800,
-  "oriel/breaker": 253_730,
+  oriel: 840_500,
+  "oriel/limiter": 255_990,
+  "oriel/lock": 255_930,
+  "oriel/breaker": 255_860,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();

@@ -179,7 +179,7 @@ export const structures = structuresOf({
     make: (options) => new QuorumSemaphore(clients, "s", { limit: 1, ...options }),
   },
   breaker: {
-    modes: {},
+    modes: { quorum: [null, 0.5] },
     elsewhere: {
       ...Object.fromEntries(
         [

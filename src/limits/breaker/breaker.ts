@@ -4,16 +4,30 @@ import { argumentError, OrielError, signalOf } from "../../base/errors.ts";
 import { fn, type Schema, settingsOf } from "../../base/options.ts";
 import { checkStore, Site, siteOf } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
-import { COMMAND } from "../../generated/layouts/breaker.ts";
+import { CAUSE, COMMAND } from "../../generated/layouts/breaker.ts";
 import type { Store } from "../../store/contract.ts";
 import { tap } from "../../store/registry/live.ts";
 import { register } from "../../store/registry/register.ts";
 import { Calls, type Outcome, type RunningCall } from "./calls.ts";
 import { circuitKeyOf } from "./flush.ts";
-import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, DISABLED, type Gate, type Opening } from "./gate.ts";
+import {
+  BREAKER_EVENTS,
+  type BreakerEvents,
+  type BreakerStats,
+  DISABLED,
+  type Gate,
+  type OfReply,
+  type Opening,
+} from "./gate.ts";
 import { LocalGate } from "./local-gate.ts";
-import { type BreakerOptions, type BreakerSettings, breakerSettings, sharedSettings } from "./options.ts";
-import { trips } from "./rule.ts";
+import {
+  type BreakerOptions,
+  type BreakerOrderOptions,
+  type BreakerSettings,
+  breakerSettings,
+  ORDER,
+  sharedSettings,
+} from "./options.ts";
 import { SharedGate } from "./shared-gate.ts";
 import { type BreakerTask, runTask } from "./task.ts";
 
@@ -34,6 +48,8 @@ const RUN_OPTIONS = {
 const UNCOUNTED_CALLS = /* @__PURE__ */ new Calls(DISABLED, Number.POSITIVE_INFINITY, false);
 
 const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as const;
+
+const CAUSES = { [CAUSE.calls]: "calls", [CAUSE.probe]: "probe", [CAUSE.order]: "order" } as const;
 
 /**
  * A circuit breaker. Closed, it lets calls through and counts them in an exact sliding window. It opens when too many of
@@ -63,6 +79,8 @@ export class Breaker {
   /** The errors of this breaker's `timeout`. */
   readonly #timeouts = new WeakSet<OrielError>();
   #reported: BreakerStats["state"] = "closed";
+  /** That of the last opening. */
+  #openedEpoch = 0;
   /** Whether calls have run through it. A monitor that only reads the circuit decides nothing. */
   #decides = false;
 
@@ -78,7 +96,7 @@ export class Breaker {
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS, (error) => ({ error }));
     this.name = name as string;
     this[tap] = (listener) => void this.#openingListeners.push(listener);
-    const onState = (stats: BreakerStats, epoch?: number) => this.#emitState(stats, epoch);
+    const onState = (stats: BreakerStats, of?: OfReply) => this.#emitState(stats, of);
     const site = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => {
       if (this.#decides && store !== "local")
@@ -136,20 +154,40 @@ export class Breaker {
   }
 
   /**
-   * Opens the circuit of all processes for one cooldown, whatever its state. Other processes learn it with their next
-   * report. Rejects if the store fails: with `applied` "no" nothing has changed, with "unknown" it may have. A repeated
-   * call begins the cooldown again.
+   * Resolves once this process knows the shared circuit, with its state: so the first call of a new process is rejected if the
+   * circuit is open. Never rejects: if the store fails, `degraded` is true, and the process decides alone. Costs one round trip
+   * before the first report, at most the store's deadline, and later nothing.
    */
-  open(): Promise<void> {
-    return this.#at.run("open", () => this.#gate.order(COMMAND.open));
+  ready(): Promise<BreakerStats> {
+    return this.#at.run("ready", async () => {
+      await this.#gate.ready();
+      return this.stats();
+    });
   }
 
   /**
-   * Closes the circuit of all processes, with an empty window. A closed circuit stays as it is. Rejects as `open` does; a
-   * repeated call does no harm.
+   * Opens the circuit of all processes for one cooldown, or for `for` (1 ms to 7 days), whatever its state. No probe passes
+   * until then. Other processes learn it with their next report. Rejects if the store fails: with `applied` "no" nothing has
+   * changed, with "unknown" it may have. A repeated call begins the time again.
    */
-  close(): Promise<void> {
-    return this.#at.run("close", () => this.#gate.order(COMMAND.close));
+  open(options?: BreakerOrderOptions): Promise<void> {
+    return this.#order("open", options);
+  }
+
+  /**
+   * Closes the circuit of all processes, with an empty window. A closed circuit stays as it is. Nothing opens it for `for` (1 ms
+   * to 7 days), also not one process for itself; without it, such an order ends. Rejects as `open` does; a repeated call does no harm.
+   */
+  close(options?: BreakerOrderOptions): Promise<void> {
+    return this.#order("close", options);
+  }
+
+  /**
+   * Makes the circuit of all processes a new one: closed, with an empty window and the first cooldown, without orders, also where a
+   * process has opened it for itself alone. Rejects as `open` does; a repeated call empties the window again.
+   */
+  reset(): Promise<void> {
+    return this.#order("reset", undefined);
   }
 
   /**
@@ -237,17 +275,22 @@ export class Breaker {
     }
   }
 
-  #emitState(stats: BreakerStats, epoch: number | undefined): void {
-    const before = this.#reported;
-    if (stats.state === before) return;
-    this.#reported = stats.state;
-    if (stats.state === "open" && epoch !== undefined) {
+  #order(command: "open" | "close" | "reset", options: BreakerOrderOptions | undefined): Promise<void> {
+    return this.#at.run(command, () => {
+      const { forMs } = settingsOf(ORDER, options ?? {});
+      return this.#gate.order(COMMAND[command], forMs);
+    });
+  }
+
+  #emitState(stats: BreakerStats, of: OfReply | undefined): void {
+    if (stats.state === "open" && of && of.epoch !== this.#openedEpoch) {
       const { calls, failures, slow } = stats;
-      const isByCalls = trips(this.#settings.rule, calls, failures, slow);
-      const cause = before === "half-open" ? "probe" : isByCalls ? "calls" : "order";
-      const opening: Opening = { atMs: epoch, cause, calls, failures, slow };
+      this.#openedEpoch = of.epoch;
+      const opening: Opening = { atMs: of.epoch, cause: CAUSES[of.cause], calls, failures, slow };
       for (const each of this.#openingListeners) each(opening);
     }
+    if (stats.state === this.#reported) return;
+    this.#reported = stats.state;
     this.#listeners.emit(EVENTS[stats.state], stats);
   }
 }

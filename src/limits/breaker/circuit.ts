@@ -1,16 +1,21 @@
-import { VERDICT } from "../../generated/layouts/breaker.ts";
-import { cutoffMsOf, type Rule, tickOf, trips, type Verdict } from "./rule.ts";
+import { CAUSE, COMMAND, GOLDEN, VERDICT } from "../../generated/layouts/breaker.ts";
+import type { Census } from "./census.ts";
+import {
+  type Cause,
+  type Command,
+  cutoffMsOf,
+  hasQuorum,
+  type Rule,
+  tickOf,
+  trips,
+  tripsByQuorum,
+  type Verdict,
+  type WindowCounts,
+} from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
 /** State of a circuit: calls pass, calls are rejected, or probes are tried. */
 export type BreakerState = "closed" | "open" | "half-open";
-
-/** The calls counted in a window. */
-export interface WindowCounts {
-  readonly calls: number;
-  readonly failures: number;
-  readonly slow: number;
-}
 
 /**
  * The states of a circuit, on one clock of whole ms. The twin of lua/breaker/flush.lua. A breaker without a store has
@@ -22,6 +27,10 @@ export class Circuit {
   epoch: number;
   /** Open: the end of the cooldown. */
   untilMs = 0;
+  /** What opened it last. */
+  cause: Cause = CAUSE.calls;
+  /** An order keeps a closed circuit closed until then. */
+  heldUntilMs = Number.NEGATIVE_INFINITY;
   /** Start of the window. Earlier events belong to an earlier window. */
   sinceMs = Number.NEGATIVE_INFINITY;
   /** Counts of a closed circuit. */
@@ -30,10 +39,16 @@ export class Circuit {
   readonly probes = new Map<string, number>();
   /** Half-open: number of successful probes. */
   successes = 0;
+  /** The cooldown before jitter; 0: the circuit has closed since. */
+  #grownMs = 0;
   #opened: WindowCounts = { calls: 0, failures: 0, slow: 0 };
   #stampMs: number;
 
-  constructor(nowMs: number) {
+  /** The processes of a shared circuit. */
+  readonly #census: Census | undefined;
+
+  constructor(nowMs: number, census?: Census) {
+    this.#census = census;
     this.epoch = nowMs;
     this.#stampMs = nowMs;
   }
@@ -46,15 +61,19 @@ export class Circuit {
     const behindMs = Math.max(0, this.#stampMs - nowMs);
     this.#stampMs = nowMs;
     if (behindMs > 0) this.#moveBack(behindMs);
+    this.#census?.advance(rule, nowMs, behindMs, this.state === "closed");
     if (this.state === "closed") this.tally.dropThrough(cutoffMsOf(rule, nowMs));
-    else if (this.state === "half-open" && this.#hasLapsed(nowMs)) this.#reopen(nowMs, nowMs);
+    else if (this.state === "half-open" && this.#hasLapsed(nowMs)) {
+      this.#reopen(nowMs, nowMs);
+      this.cause = CAUSE.probe;
+    }
     return behindMs;
   }
 
   /** Records the end of a probe. A probe that no longer runs changes nothing. */
   settle(rule: Rule, token: string, verdict: Verdict, nowMs: number): void {
     if (!this.probes.delete(token)) return;
-    if (verdict === VERDICT.failure) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+    if (verdict === VERDICT.failure) this.#cool(rule, CAUSE.probe, nowMs);
     else if (verdict === VERDICT.success) this.successes++;
     if (this.state === "half-open" && this.successes >= rule.probes) this.#close(rule, nowMs);
   }
@@ -72,9 +91,12 @@ export class Circuit {
     return this.state === "closed" ? this.tally : this.#opened;
   }
 
-  /** Opens the circuit if its window says so. Called after each count. */
+  /** Opens the circuit if its window says so, or with a quorum its processes. Called after each count. */
   decide(rule: Rule, nowMs: number): void {
-    if (this.state === "closed" && this.#trips(rule)) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+    if (this.state !== "closed" || nowMs < this.heldUntilMs) return;
+    const isByProcesses = this.#census && hasQuorum(rule);
+    if (isByProcesses ? tripsByQuorum(rule, this.tally, this.#census) : trips(rule, this.tally))
+      this.#cool(rule, CAUSE.calls, nowMs);
   }
 
   /** Starts as many of the probes as there is room for, first ones first. Returns their number. */
@@ -93,26 +115,28 @@ export class Circuit {
     return Math.min(...this.probes.values()) - nowMs;
   }
 
-  /** Opens for a cooldown, whatever the state. */
-  open(rule: Rule, nowMs: number): void {
-    this.#reopen(nowMs, nowMs + rule.cooldownMs);
-  }
-
-  /** Closes with an empty window. A closed circuit keeps its window. */
-  close(rule: Rule, nowMs: number): void {
-    if (this.state !== "closed") this.#close(rule, nowMs);
+  /**
+   * Obeys an order. `open`: for `forMs`, or for a cooldown if that is 0, whatever the state. `close`: with an empty window, and for
+   * `forMs` nothing opens it. A closed circuit keeps its window, unless the order is `reset`.
+   */
+  obey(rule: Rule, command: Command, forMs: number, nowMs: number): void {
+    if (command === COMMAND.none) return;
+    if (command === COMMAND.open) {
+      this.#cool(rule, CAUSE.order, nowMs);
+      if (forMs > 0) this.untilMs = nowMs + forMs;
+    } else if (command === COMMAND.reset || this.state !== "closed") this.#close(rule, nowMs);
+    this.heldUntilMs = command === COMMAND.close && forMs > 0 ? nowMs + forMs : Number.NEGATIVE_INFINITY;
   }
 
   /** Takes over the shared state: open until `untilMs`, or closed. A closed circuit keeps its window. */
-  adopt(isOpen: boolean, nowMs: number, untilMs: number, opened?: WindowCounts): void {
+  adopt(isOpen: boolean, nowMs: number, untilMs: number, opened?: WindowCounts & { cause: Cause }): void {
     if (isOpen) this.#reopen(nowMs, untilMs);
-    if (isOpen && opened) this.#opened = opened;
+    if (isOpen && opened) {
+      const { calls, failures, slow, cause } = opened;
+      this.#opened = { calls, failures, slow };
+      this.cause = cause;
+    }
     if (!isOpen && this.state !== "closed") this.#enter("closed", nowMs);
-  }
-
-  #trips(rule: Rule): boolean {
-    const { calls, failures, slow } = this.tally;
-    return trips(rule, calls, failures, slow);
   }
 
   #hasLapsed(nowMs: number): boolean {
@@ -123,6 +147,20 @@ export class Circuit {
   /** At least 1 while no probe runs: successes may have been counted under a rule with more probes. */
   #room(rule: Rule): number {
     return Math.max(rule.probes - this.successes, this.probes.size === 0 ? 1 : 0) - this.probes.size;
+  }
+
+  /**
+   * Opens for a cooldown, which a failed probe makes longer. Jitter makes it shorter, by a fraction that differs for each
+   * opening.
+   */
+  #cool(rule: Rule, cause: Cause, nowMs: number): void {
+    const { cooldownMs, factor, longestMs, jitter } = rule;
+    const isLonger = cause === CAUSE.probe && this.#grownMs > 0;
+    const grownMs = isLonger ? Math.floor(Math.min(longestMs, this.#grownMs * factor)) : cooldownMs;
+    this.#enter("open", nowMs);
+    this.cause = cause;
+    this.#grownMs = grownMs;
+    this.untilMs = nowMs + Math.max(1, Math.floor(grownMs * (1 - jitter * ((this.epoch * GOLDEN) % 1))));
   }
 
   #reopen(nowMs: number, untilMs: number): void {
@@ -143,12 +181,17 @@ export class Circuit {
     this.state = state;
     this.epoch = Math.max(this.epoch + 1, nowMs);
     this.successes = 0;
+    if (state === "closed") {
+      this.#grownMs = 0;
+      this.#census?.clear();
+    }
     this.probes.clear();
     this.tally.clear();
   }
 
   #moveBack(byMs: number): void {
     this.untilMs -= byMs;
+    this.heldUntilMs -= byMs;
     this.sinceMs -= byMs;
     this.tally.moveBack(byMs);
     for (const [token, endMs] of this.probes) this.probes.set(token, endMs - byMs);

@@ -1,9 +1,11 @@
-import { COMMAND, MAX_PROCESSES, OPEN_LIFE_MS, PROCESS_LIFE_MS } from "../../generated/layouts/breaker.ts";
+import { COMMAND, EPOCH_MODULUS, OPEN_LIFE_MS, PROCESS_LIFE_MS } from "../../generated/layouts/breaker.ts";
 import { flushScript } from "../../generated/scripts/breaker.ts";
 import type { Operation, Store } from "../../store/contract.ts";
-import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../../store/memory/heap-bytes.ts";
+import { ARRAY_BYTES, SLOT_BYTES } from "../../store/memory/heap-bytes.ts";
+import { Census } from "./census.ts";
 import { Circuit } from "./circuit.ts";
 import { type FlushReply, type FlushRequest, readReply, requestBytes, ruleBytes, wholeBytes } from "./flush-format.ts";
+import { hasQuorum } from "./rule.ts";
 
 /** The key of a circuit. Breakers with another span have another one. */
 export function circuitKeyOf(store: Pick<Store, "keyOf">, name: string, spanMs: number): string {
@@ -13,15 +15,14 @@ export function circuitKeyOf(store: Pick<Store, "keyOf">, name: string, spanMs: 
 /** The value under a breaker's key in a memory store. */
 interface BreakerRecord {
   circuit: Circuit;
-  /** Each process's last batch, and when it came. */
-  processes: Map<string, { sequence: number; atMs: number }>;
+  census: Census;
 }
 
 /** One record, in an array that may have room for as many again. */
 const RECORD_BYTES = 64;
-const EMPTY_RECORD_BYTES = ARRAY_BYTES + 1000;
+const EMPTY_RECORD_BYTES = 3 * ARRAY_BYTES + 1500;
 const PROBE_BYTES = SLOT_BYTES + 72;
-const PROCESS_BYTES = SLOT_BYTES + 112;
+const PROCESS_BYTES = SLOT_BYTES + 180;
 
 /**
  * Adds one process's report to the shared circuit, decides by the reports of all, and returns the circuit's state. The
@@ -37,10 +38,7 @@ export const flush: Operation<FlushRequest, FlushReply> = {
   encode: (request) => [ruleBytes(request.rule), requestBytes(request), wholeBytes(request.batch)],
   decode: readReply,
   local(keys, key, request, nowMs) {
-    const record = (keys.get(key) as BreakerRecord | undefined) ?? {
-      circuit: new Circuit(nowMs),
-      processes: new Map(),
-    };
+    const record = (keys.get(key) as BreakerRecord | undefined) ?? newRecord(nowMs);
     const sizeBytes = sizeOf(record, request.batch.length / 4, request.wanted, 1);
     keys.set(key, record, sizeBytes, Number.POSITIVE_INFINITY);
     const reply = step(record, request, nowMs);
@@ -49,23 +47,20 @@ export const flush: Operation<FlushRequest, FlushReply> = {
   },
 };
 
-function step(
-  { circuit, processes }: BreakerRecord,
-  { rule, id, sequence, batch, settled, wanted, first, command }: FlushRequest,
-  nowMs: number,
-): FlushReply {
-  const behindMs = circuit.advance(rule, nowMs);
-  if (behindMs > 0) for (const each of processes.values()) each.atMs -= behindMs;
+function newRecord(nowMs: number): BreakerRecord {
+  const census = new Census(nowMs);
+  return { circuit: new Circuit(nowMs, census), census };
+}
+
+function step({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: number): FlushReply {
+  const { rule, id, settled, wanted, first, command = COMMAND.none, forMs = 0 } = request;
+  circuit.advance(rule, nowMs);
   for (const { number, verdict } of settled) circuit.settle(rule, tokenOf(id, number), verdict, nowMs);
-  if (command === COMMAND.open) circuit.open(rule, nowMs);
-  if (command === COMMAND.close) circuit.close(rule, nowMs);
-  if (sequence > (processes.get(id)?.sequence ?? 0)) {
-    remember(processes, id, sequence, rule.spanMs, nowMs);
-    if (addBatch(circuit, { rule, batch }, nowMs)) circuit.decide(rule, nowMs);
-  }
+  circuit.obey(rule, command, forMs, nowMs);
+  const place = takeBatch({ circuit, census }, request, nowMs);
   const tokens = Array.from({ length: wanted }, (_, i) => tokenOf(id, first + i));
   const granted = circuit.grantProbes(rule, tokens, nowMs);
-  const { state, epoch, sinceMs } = circuit;
+  const { state, epoch, sinceMs, heldUntilMs, cause } = circuit;
   const { calls, failures, slow } = circuit.counts;
   return {
     state,
@@ -76,7 +71,26 @@ function step(
     calls,
     failures,
     slow,
+    heldMs: Math.max(0, heldUntilMs - nowMs),
+    cause,
+    place,
+    callers: census.callers,
+    seeing: census.seeing,
   };
+}
+
+/** Counts a batch and its process, unless the batch has come before, and decides. Returns the place of the process. */
+function takeBatch({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: number): number {
+  const { rule, id, sequence, batch, sees = false, window = 0, place = 0 } = request;
+  if (sequence === 0) return place;
+  const known = census.placeOf(id);
+  if (known !== undefined && sequence <= census.sequenceAt(known)) return known;
+  const epoch = circuit.state === "closed" ? circuit.epoch : undefined;
+  const isOfWindow = window === 0 || window === circuit.epoch % EPOCH_MODULUS;
+  const counted = census.remember(rule, id, sequence, sees && isOfWindow, epoch);
+  const isAny = addBatch(circuit, { rule, batch }, nowMs);
+  if (isAny || hasQuorum(rule)) circuit.decide(rule, nowMs);
+  return counted;
 }
 
 /** Counts a batch. Returns whether any of it belongs to the window. */
@@ -89,27 +103,9 @@ function addBatch(circuit: Circuit, { rule, batch }: Pick<FlushRequest, "rule" |
   return isAny;
 }
 
-/** Stores a process's last batch. If there is no room, it drops the processes that were silent for long, or else the longest silent one. */
-function remember(
-  processes: BreakerRecord["processes"],
-  id: string,
-  sequence: number,
-  spanMs: number,
-  nowMs: number,
-): void {
-  if (!processes.has(id)) {
-    let oldest: string | undefined;
-    for (const [other, { atMs }] of processes)
-      if (atMs < nowMs - spanMs - PROCESS_LIFE_MS) processes.delete(other);
-      else if (oldest === undefined || atMs < processes.get(oldest)!.atMs) oldest = other;
-    if (oldest !== undefined && processes.size >= MAX_PROCESSES) processes.delete(oldest);
-  }
-  processes.set(ownText(id), { sequence, atMs: nowMs });
-}
-
-/** A closed circuit expires when its window is empty and none of its batches can come again. */
-function expireAtMsOf({ state, untilMs, probes }: Circuit, { rule }: FlushRequest, nowMs: number): number {
-  if (state === "closed") return nowMs + rule.spanMs + PROCESS_LIFE_MS;
+/** A closed circuit expires when its window is empty, no order holds, and none of its batches can come again. */
+function expireAtMsOf({ state, untilMs, heldUntilMs, probes }: Circuit, { rule }: FlushRequest, nowMs: number): number {
+  if (state === "closed") return Math.max(heldUntilMs, nowMs + rule.spanMs + PROCESS_LIFE_MS);
   return Math.max(nowMs, untilMs, ...probes.values()) + OPEN_LIFE_MS;
 }
 
@@ -118,9 +114,9 @@ function tokenOf(id: string, number: number): string {
 }
 
 /** Memory of a record, or an upper bound of it after the given numbers are added. */
-function sizeOf({ circuit, processes }: BreakerRecord, moreRecords = 0, moreProbes = 0, moreProcesses = 0): number {
+function sizeOf({ circuit, census }: BreakerRecord, moreRecords = 0, moreProbes = 0, moreProcesses = 0): number {
   const { roomBytes, count } = circuit.tally;
   const recordBytes = moreRecords === 0 ? roomBytes : Math.max(roomBytes, RECORD_BYTES * (count + moreRecords));
   const probeBytes = PROBE_BYTES * (circuit.probes.size + moreProbes);
-  return EMPTY_RECORD_BYTES + recordBytes + probeBytes + PROCESS_BYTES * (processes.size + moreProcesses);
+  return EMPTY_RECORD_BYTES + recordBytes + probeBytes + PROCESS_BYTES * (census.size + moreProcesses);
 }

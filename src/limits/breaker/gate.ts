@@ -1,7 +1,7 @@
 import { type ErrorSite, OrielError } from "../../base/errors.ts";
+import { CAUSE } from "../../generated/layouts/breaker.ts";
 import type { BreakerState } from "./circuit.ts";
-import type { Command } from "./flush-format.ts";
-import type { Verdict } from "./rule.ts";
+import type { Cause, Command, Verdict } from "./rule.ts";
 
 /** The state of a circuit and the counts of its window. */
 export interface BreakerStats {
@@ -15,13 +15,30 @@ export interface BreakerStats {
   slow: number;
   /** Ms until a call may be let through; 0 if the circuit is closed. */
   retryAfterMs: number;
+  /** Ms for which an order decides: of `open`, or of `close` with `for`. 0 without one. */
+  forcedMs: number;
+  /** Processes that called within the span, as of the store's last answer; without a store 0. */
+  processes: number;
+  /** Those of them that see failures. */
+  failing: number;
+  /**
+   * True while a process of a shared circuit decides without the store: because the store fails, or because with a `quorum` the
+   * calls of this process opened the circuit for itself alone.
+   */
+  degraded: boolean;
+}
+
+/** The part of the store's answer that names an opening: the number of the state, about the time when it began, and its cause. */
+export interface OfReply {
+  epoch: number;
+  cause: Cause;
 }
 
 /** An opening of a shared circuit, for its history. */
 export interface Opening {
   /** Server ms. No two openings of a circuit have the same. */
   atMs: number;
-  /** "calls": by the counts of the window. "probe": a probe failed or was given up. "order": `open()` was called. */
+  /** "calls": by the counts of the window, or the processes. "probe": a probe failed or was given up. "order": `open()` was called. */
   cause: "calls" | "probe" | "order";
   calls: number;
   failures: number;
@@ -70,8 +87,10 @@ export interface Gate {
   stats(nowMs: number): BreakerStats;
   /** Reports to the store. */
   flush(): Promise<void>;
-  /** Opens the circuit for a cooldown, or closes it. */
-  order(command: Command): Promise<void>;
+  /** Resolves once the store has answered or failed. */
+  ready(): Promise<void>;
+  /** Opens or closes the circuit, for `forMs` if that is not 0. */
+  order(command: Command, forMs: number): Promise<void>;
 }
 
 /** The gate of a disabled breaker: every call passes, and none is counted. */
@@ -82,8 +101,16 @@ export const DISABLED: Pick<Gate, "window" | "isFree" | "count" | "settle"> = {
   settle() {},
 };
 
-export function openError(waitMs: number, site: ErrorSite): OrielError {
+/** The ms for which an order decides, of those until a probe and of those of a closed circuit. */
+export function forcedMsOf(state: BreakerState, cause: Cause, waitMs: number, heldMs: number): number {
+  if (state === "closed") return heldMs;
+  return state === "open" && cause === CAUSE.order ? waitMs : 0;
+}
+
+/** `isAlone`: this process rejects the call by itself. */
+export function openError(waitMs: number, site: ErrorSite, isAlone = false): OrielError {
   const retryAfterMs = Math.max(1, Math.ceil(waitMs));
-  const message = `the circuit is open; calls may be let through in ${retryAfterMs} ms`;
+  const circuit = isAlone ? "the circuit of this process alone" : "the circuit";
+  const message = `${circuit} is open; calls may be let through in ${retryAfterMs} ms`;
   return new OrielError("OPEN", message, { transient: true, retryAfterMs }, site);
 }

@@ -1,18 +1,17 @@
 import type { ErrorSite } from "../../base/errors.ts";
-import { COMMAND } from "../../generated/layouts/breaker.ts";
-import { Circuit, type WindowCounts } from "./circuit.ts";
-import type { Command } from "./flush-format.ts";
-import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
-import type { Rule, Verdict } from "./rule.ts";
+import { Circuit } from "./circuit.ts";
+import { type BreakerStats, forcedMsOf, type Gate, type OfReply, openError, type Permit } from "./gate.ts";
+import { type Cause, type Command, type Rule, trips, type Verdict, type WindowCounts } from "./rule.ts";
 
 export interface LocalGateOptions {
   rule: Rule;
   monotonic: () => number;
-  /** Called with the state whenever it may have changed. */
-  /** `epoch`: the store's number of the state, about its time when the state began; absent without an answer of the store. */
-  onState: (stats: BreakerStats, epoch?: number) => void;
+  /** Called with the state whenever it may have changed. `of` is absent without an answer of the store. */
+  onState: (stats: BreakerStats, of?: OfReply) => void;
   /** Names the breaker in the errors of rejected calls. */
   site: ErrorSite;
+  /** It is the part of one process in a shared circuit. */
+  isOfShared?: boolean;
 }
 
 /** A circuit of this process alone. Its permits are negative. */
@@ -39,7 +38,10 @@ export class LocalGate implements Gate {
     const permit = --this.#lastPermit;
     const isGranted = circuit.grantProbes(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
     this.#reportState(nowMs);
-    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#options.site);
+    if (!isGranted) {
+      const { site, isOfShared } = this.#options;
+      throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), site, isOfShared);
+    }
     return permit;
   }
 
@@ -65,8 +67,19 @@ export class LocalGate implements Gate {
   }
 
   /** Takes over the shared state: open until then, or closed. */
-  adopt(isOpen: boolean, nowMs: number, untilMs = nowMs, opened?: WindowCounts): void {
+  adopt(isOpen: boolean, nowMs: number, untilMs = nowMs, opened?: WindowCounts & { cause: Cause }): void {
     this.#advanced(nowMs).adopt(isOpen, Math.floor(nowMs), Math.ceil(untilMs), opened);
+  }
+
+  /** Nothing opens it until then. */
+  hold(untilMs: number): void {
+    this.#circuit.heldUntilMs = Math.ceil(untilMs);
+  }
+
+  /** Whether its calls meet the rule, with any number of them. */
+  sees(nowMs: number): boolean {
+    const { state, tally } = this.#advanced(nowMs);
+    return state !== "closed" || trips(this.#rule, tally, 1);
   }
 
   stats(nowMs: number): BreakerStats {
@@ -76,13 +89,14 @@ export class LocalGate implements Gate {
 
   async flush(): Promise<void> {}
 
-  async order(command: Command): Promise<void> {
+  async ready(): Promise<void> {}
+
+  async order(command: Command, forMs: number): Promise<void> {
     const nowMs = this.#options.monotonic();
     const circuit = this.#advanced(nowMs);
-    const before = circuit.state;
-    if (command === COMMAND.open) circuit.open(this.#rule, Math.floor(nowMs));
-    else circuit.close(this.#rule, Math.floor(nowMs));
-    if (circuit.state === "closed" && before !== "closed") this.window++;
+    const before = circuit.epoch;
+    circuit.obey(this.#rule, command, forMs, Math.floor(nowMs));
+    if (circuit.state === "closed" && circuit.epoch !== before) this.window++;
     this.#reportState(nowMs);
   }
 
@@ -96,8 +110,10 @@ export class LocalGate implements Gate {
   }
 
   #stats(nowMs: number): BreakerStats {
-    const { state } = this.#circuit;
+    const { state, cause, heldUntilMs } = this.#circuit;
     const { calls, failures, slow } = this.#circuit.counts;
-    return { state, calls, failures, slow, retryAfterMs: this.#circuit.waitMs(this.#rule, Math.floor(nowMs)) };
+    const retryAfterMs = this.#circuit.waitMs(this.#rule, Math.floor(nowMs));
+    const forcedMs = forcedMsOf(state, cause, retryAfterMs, Math.max(0, heldUntilMs - Math.floor(nowMs)));
+    return { state, calls, failures, slow, retryAfterMs, forcedMs, processes: 0, failing: 0, degraded: false };
   }
 }

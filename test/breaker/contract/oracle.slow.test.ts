@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Breaker, BreakerOptions } from "../../../src/entries/index.ts";
+import type { BreakerOptions } from "../../../src/entries/index.ts";
 import { breakerSettings } from "../../../src/limits/breaker/options.ts";
 import { onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
-import { Oracle } from "./oracle.ts";
+import { FleetOracle } from "./oracle.ts";
 import { Held, onNothing, Stage } from "./stage.ts";
 
 const { ORIEL_BREAKER_RUNS = "150" } = process.env;
@@ -14,7 +14,8 @@ const options: fc.Arbitrary<Partial<BreakerOptions>> = fc.record(
     minimumCalls: fc.constantFrom(1, 2, 6),
     failureRatio: fc.constantFrom(0, 0.25, 0.5, 1),
     failures: fc.constantFrom(1, 2, 6),
-    cooldown: fc.constantFrom(5, 50),
+    cooldown: fc.constantFrom<BreakerOptions["cooldown"]>(5, 50, { first: 5, longest: 30, jitter: 0 }),
+    quorum: fc.constantFrom(0, 0.3, 0.5, 0.5, 1),
     probes: fc.constantFrom(1, 2, 3),
     lease: fc.constantFrom(20, 200),
   },
@@ -31,12 +32,13 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 interface Running {
   held: Held;
-  breaker: Breaker;
+  process: number;
   name: string;
-  isProbe: boolean;
+  entered: "free" | "probe" | "own";
   window: number;
 }
 
+const isMany = (count: number) => count > 10;
 const isIgnored = (error: unknown) => error instanceof RangeError;
 
 /** Plays one trace on breakers that report at each step, and on a list of calls. Every call must have the same outcome. */
@@ -49,10 +51,12 @@ async function play(
 ) {
   const note = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
   const whole = { name: "trace", ...given, flush: 1, isIgnored } as BreakerOptions;
-  const oracle = new Oracle(breakerSettings(whole).rule);
+  const oracle = new FleetOracle(breakerSettings(whole).rule, processes, stage.nowMs);
   const breakers = Array.from({ length: processes }, () => stage.breaker(whole));
   const running: Running[] = [];
-  let window = 0;
+  /** Of each process: it changes when its circuit closes. */
+  const windows = breakers.map(() => 0);
+  await breakers[0]!.flush();
   const all = async () => {
     for (const breaker of breakers) await breaker.flush();
   };
@@ -65,36 +69,48 @@ async function play(
       const isBad = how === "bad";
       if (how === "ignored") await call.held.fail(new RangeError("ignored"));
       else await (isBad ? call.held.fail() : call.held.end());
-      await call.breaker.flush();
-      const before: string = oracle.state.name;
-      const counted = { atMs: stage.nowMs, calls: 1, failures: isBad ? 1 : 0, slow: 0 };
-      if (how === "ignored") oracle.ignore(call.name, stage.nowMs);
-      else if (call.isProbe) oracle.settle(call.name, isBad, stage.nowMs);
-      else if (call.window === window) oracle.count([counted], stage.nowMs);
-      const isClosing = before === "half-open" && oracle.state.name === "closed";
-      if (isClosing) window++;
-      if (before !== oracle.state.name) note(oracle.state.name);
+      await breakers[call.process]!.flush();
+      const before = breakers.map((_, each) => oracle.stateOf(each));
+      end(oracle, call, how, call.window === windows[call.process], stage.nowMs);
+      for (const [each, was] of before.entries()) {
+        const now = oracle.stateOf(each);
+        if (was !== "closed" && now === "closed") windows[each]!++;
+        if (was !== now) note(oracle.state.name === "closed" && now !== "closed" ? `${now} alone` : now);
+      }
     } else {
-      const breaker = breakers[process % processes]!;
-      const entered = oracle.enter(`${i}`, stage.nowMs);
+      const place = process % processes;
+      const entered = oracle.enterOf(place, `${i}`, stage.nowMs);
       note(entered);
-      const held = new Held(breaker);
-      await breaker.flush();
+      const held = new Held(breakers[place]!);
+      await breakers[place]!.flush();
       // Where it is refused its promise has settled; its turn comes before ours.
       await Promise.race([held.ended, new Promise((resolve) => setImmediate(resolve))]);
       expect({ i, hasBegun: held.hasBegun }).toEqual({ i, hasBegun: entered !== "no" });
-      if (entered !== "no") running.push({ held, breaker, name: `${i}`, isProbe: entered === "probe", window });
+      if (entered !== "no") running.push({ held, process: place, name: `${i}`, entered, window: windows[place]! });
     }
     await all();
-    for (const breaker of breakers) {
-      const { state, calls, failures } = breaker.stats();
-      expect({ i, state }).toEqual({ i, state: oracle.state.name });
+    for (const [each, breaker] of breakers.entries()) {
+      const { state, calls, failures, degraded, processes: callers, failing } = breaker.stats();
+      expect({ i, each, state }).toEqual({ i, each, state: oracle.stateOf(each) });
+      expect({ i, degraded }).toEqual({ i, degraded: state !== "closed" && oracle.state.name === "closed" });
+      if (oracle.state.name !== "closed") continue;
+      if (stage.opened.store !== "local")
+        expect({ i, processes: callers, failing }).toEqual({ i, ...oracle.voices(stage.nowMs) });
       if (state === "closed") expect({ i, calls, failures }).toMatchObject(oracleWindow(oracle, stage.nowMs));
     }
   }
 }
 
-function oracleWindow(oracle: Oracle, nowMs: number) {
+function end(oracle: FleetOracle, call: Running, how: Step["how"], isOfWindow: boolean, nowMs: number): void {
+  const isBad = how === "bad";
+  const { entered, process, name } = call;
+  const of = entered === "own" ? oracle.own[process]! : oracle;
+  if (how === "ignored") of.ignore(name, nowMs);
+  else if (entered !== "free") of.settle(name, isBad, nowMs);
+  else if (isOfWindow) oracle.countOf(process, { atMs: nowMs, calls: 1, failures: isBad ? 1 : 0, slow: 0 }, nowMs);
+}
+
+function oracleWindow(oracle: FleetOracle, nowMs: number) {
   const { calls, failures } = oracle.window(nowMs);
   return { calls, failures };
 }
@@ -115,10 +131,13 @@ describe.each([
     await fc.assert(
       fc.asyncProperty(options, fc.array(step, { minLength: 40, maxLength: 80 }), async (given, steps) => {
         await stage.clear();
-        await play(stage, given, processes, steps, seen);
+        const { quorum: _, ...alone } = given;
+        await play(stage, stage.opened.store === "local" ? alone : given, processes, steps, seen);
       }),
       { numRuns: Math.ceil(Number(ORIEL_BREAKER_RUNS) / processes) },
     );
-    for (const what of ["free", "no", "probe", "open", "closed"]) expect(seen.get(what) ?? 0).toBeGreaterThan(10);
+    const wanted = ["free", "no", "probe", "open", "closed", ...(processes > 1 ? ["open alone", "own"] : [])];
+    for (const what of wanted)
+      expect({ what, seen: seen.get(what) ?? 0 }).toEqual({ what, seen: expect.toSatisfy(isMany) });
   });
 });

@@ -3,7 +3,7 @@ import { Breaker, type BreakerEvents, type BreakerOptions } from "../../../src/e
 import { staged as stagedOn } from "../../harness/clock/staged.ts";
 import { type OpenStore, START_MS } from "../../harness/clock/stepped-stores.ts";
 
-export type Opened = Pick<OpenStore, "clock" | "clear" | "close"> & { store: OpenStore["store"] | "local" };
+export type Opened = Pick<OpenStore, "clock" | "clear" | "close" | "modes"> & { store: OpenStore["store"] | "local" };
 
 /** Without a store, on a clock that tests step. */
 export async function onNothing(): Promise<Opened> {
@@ -40,6 +40,7 @@ export class Stage {
       span: "10s",
       cooldown: "5s",
       monotonic,
+      ...this.opened.modes,
       ...ratio,
       ...options,
     } as BreakerOptions);

@@ -12,7 +12,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       Array.from({ length: processes }, () => stage().breaker(options));
 
     test("open together by the sum of their calls, and each process learns it with its next report", async () => {
-      const breakers = fleet(4, { minimumCalls: 8 });
+      const breakers = fleet(4, { minimumCalls: 8, quorum: undefined });
       for (const breaker of breakers) await stage().call(breaker);
       for (const breaker of breakers) await stage().call(breaker, BAD);
       expect(breakers.map((each) => each.stats().state)).toEqual(Array(4).fill("closed"));
@@ -52,6 +52,19 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       await asking!.flush();
       expect(await stage().call(asking!)).toBe("OPEN");
       expect(await stage().call(other!)).toBe("good");
+    });
+
+    test("ready() lets a new process know of an open circuit before its first call, in one request, and later in none", async () => {
+      const [breaker] = fleet(1, { failures: 1 });
+      await stage().call(breaker!, BAD);
+      const fresh = fleet(1, { failures: 1 })[0]!;
+      const answers = await Promise.all([fresh.ready(), fresh.ready()]);
+      expect(answers).toMatchObject(Array(2).fill({ state: "open", retryAfterMs: 5000, degraded: false }));
+      let reached = 0;
+      await expect(fresh.run(() => reached++)).rejects.toMatchObject({ code: "OPEN" });
+      expect(reached).toBe(0);
+      await breaker!.close();
+      expect((await fresh.ready()).state).toBe("open");
     });
 
     test("probes are counted over all processes, and enough successes close the circuit for all", async () => {
@@ -114,6 +127,25 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       await other!.close();
       await one!.flush();
       expect([one!.stats().state, await stage().call(one!)]).toEqual(["closed", "good"]);
+    });
+
+    test("open({ for }), close({ for }) and reset() act on all processes, also on those that come later", async () => {
+      const [one, other] = fleet(2, { failures: 1 });
+      await one!.open({ for: "1h" });
+      const later = fleet(1, { failures: 1 })[0]!;
+      expect(await later.ready()).toMatchObject({ state: "open", forcedMs: 3_600_000 });
+      await later.close({ for: "1h" });
+      for (const breaker of [one!, other!]) await breaker.flush();
+      expect(await stage().call(one!, BAD)).toBe("bad");
+      expect(await stage().call(other!, BAD)).toBe("bad");
+      expect([one, other].map((each) => each!.stats())).toMatchObject(
+        Array(2).fill({ state: "closed", forcedMs: 3_600_000 }),
+      );
+      await one!.reset();
+      await other!.flush();
+      expect(other!.stats()).toMatchObject({ state: "closed", calls: 0, forcedMs: 0 });
+      await stage().call(other!, BAD);
+      expect(other!.stats().state).toBe("open");
     });
 
     test("each process emits the events when it learns of them", async () => {

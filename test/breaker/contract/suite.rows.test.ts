@@ -3,6 +3,7 @@ import { onNothing } from "./stage.ts";
 import { breakerSuite } from "./suite.ts";
 import { fleetSuite } from "./suite-fleet.ts";
 import { orderSuite } from "./suite-orders.ts";
+import { quorumSuite } from "./suite-quorum.ts";
 
 breakerSuite("no store", onNothing);
 orderSuite("no store", onNothing);
@@ -10,4 +11,5 @@ overMatrix("breaker", (name, open) => {
   breakerSuite(name, open);
   orderSuite(name, open);
   fleetSuite(name, open);
+  quorumSuite(name, open);
 });

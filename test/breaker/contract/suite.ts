@@ -19,7 +19,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       });
       await expect(throwing).rejects.toBe(error);
       await breaker.flush();
-      expect(breaker.stats()).toEqual({ state: "closed", calls: 4, failures: 2, slow: 0, retryAfterMs: 0 });
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 4, failures: 2, slow: 0, retryAfterMs: 0 });
     });
 
     test("a call counts until its span is over, exact to the ms", async () => {
@@ -44,7 +44,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       }
       stage().pass(1);
       expect(await stage().call(breaker)).toBe("good");
-      expect(breaker.stats()).toEqual({ state: "closed", calls: 0, failures: 0, slow: 0, retryAfterMs: 0 });
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 0, failures: 0, slow: 0, retryAfterMs: 0 });
     });
 
     test("a failed probe opens a half-open circuit again for a whole cooldown", async () => {
@@ -57,6 +57,41 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(await stage().call(breaker)).toBe("OPEN");
       stage().pass(1);
       expect(await stage().calls(breaker, 2)).toEqual(["good", "good"]);
+    });
+
+    test("each failed probe makes the cooldown longer, up to the longest one; a circuit that closed begins anew", async () => {
+      const cooldown = { first: "1s", factor: 3, longest: "5s", jitter: 0 } as const;
+      const breaker = stage().breaker({ failures: 1, cooldown });
+      for (let round = 0; round < 2; round++) {
+        await stage().call(breaker, BAD);
+        for (const waitMs of [1000, 3000, 5000, 5000]) {
+          expect(breaker.stats()).toMatchObject({ state: "open", retryAfterMs: waitMs });
+          stage().pass(waitMs - 1);
+          expect(await stage().call(breaker)).toBe("OPEN");
+          stage().pass(1);
+          expect(await stage().call(breaker, BAD)).toBe("bad");
+        }
+        stage().pass(5000);
+        expect(await stage().call(breaker)).toBe("good");
+        expect(breaker.stats().state).toBe("closed");
+      }
+    });
+
+    test("jitter makes each cooldown shorter, at most by its share, and no two alike", async () => {
+      const cooldown = { first: "10s", factor: 1, jitter: 0.5 } as const;
+      const breaker = stage().breaker({ failures: 1, cooldown });
+      await stage().call(breaker, BAD);
+      const waits: number[] = [];
+      for (let opening = 0; opening < 12; opening++) {
+        const { retryAfterMs } = breaker.stats();
+        waits.push(retryAfterMs);
+        stage().pass(retryAfterMs);
+        expect(await stage().call(breaker, BAD)).toBe("bad");
+      }
+      expect(new Set(waits).size).toBe(12);
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(5000);
+      expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
+      expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(2500);
     });
 
     test("at most `probes` calls run in a half-open circuit; when all succeed, the window is empty", async () => {
@@ -176,7 +211,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       breaker.on("open", (stats) => void opening.push(stats));
       await stage().call(breaker);
       await stage().calls(breaker, 3, BAD);
-      expect(opening).toEqual([{ state: "open", calls: 4, failures: 3, slow: 0, retryAfterMs: 5000 }]);
+      expect(opening).toMatchObject([{ state: "open", calls: 4, failures: 3, slow: 0, retryAfterMs: 5000 }]);
       await stage().call(breaker);
       stage().pass(5000);
       await stage().call(breaker, BAD);

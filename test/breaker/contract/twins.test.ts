@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_PROCESSES } from "../../../src/generated/layouts/breaker.ts";
+import { EPOCH_MODULUS, MAX_PROCESSES } from "../../../src/generated/layouts/breaker.ts";
 import { flush } from "../../../src/limits/breaker/flush.ts";
-import type { FlushRequest } from "../../../src/limits/breaker/flush-format.ts";
+import type { FlushReply, FlushRequest } from "../../../src/limits/breaker/flush-format.ts";
 import type { Rule } from "../../../src/limits/breaker/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { part, runs, seen as seenIn } from "../../harness/runs.ts";
 
 const { ORIEL_BREAKER_RUNS = "200" } = process.env;
 
-const PROCESSES = ["a", "b", "c"].map((letter) => letter.repeat(16));
+const PROCESSES = ["a", "b", "c", "d", "e"].map((letter) => letter.repeat(16));
 const rule: fc.Arbitrary<Rule> = fc.record({
   spanMs: fc.constantFrom(20, 100, 100, 1000, 5000),
   tickMs: fc.constantFrom(1, 1, 1, 5),
@@ -20,6 +20,10 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   cooldownMs: fc.constantFrom(1, 50, 300),
   probes: fc.constantFrom(1, 1, 2, 3),
   leaseMs: fc.constantFrom(10, 100, 1000),
+  quorum: fc.constantFrom(0, 0.5, 0.5, 1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
+  factor: fc.constantFrom(1, 2, 1.37),
+  longestMs: fc.constantFrom(300, 5000),
+  jitter: fc.constantFrom(0, 0, 0.3, 1),
 });
 const record = fc.record({
   ageMs: fc.oneof({ weight: 4, arbitrary: fc.nat(12) }, fc.constantFrom(19, 20, 21, 99, 100, 101, 4999, 5000, 2 ** 31)),
@@ -41,7 +45,13 @@ const step = fc.record({
     },
   ),
   wanted: fc.constantFrom(0, 0, 1, 2, 4),
-  command: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 2) as fc.Arbitrary<0 | 1 | 2>,
+  command: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 3) as fc.Arbitrary<0 | 1 | 2 | 3>,
+  forMs: fc.constantFrom(0, 0, 7, 100_000),
+  sees: fc.boolean(),
+  /** Of the calls: that of the process's last reply, an unknown one, or an earlier one. */
+  window: fc.constantFrom("last", "last", "unknown", "earlier"),
+  /** A process may not know its place, or be wrong. */
+  place: fc.constantFrom("last", "last", "unknown", 1, 2, 7),
   /** A call may come with another number of probes. */
   probes: fc.constantFrom(undefined, undefined, undefined, undefined, 1, 4),
 });
@@ -49,7 +59,11 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** The requests that the processes of one trace have sent. */
 class Senders {
-  readonly #sent = PROCESSES.map(() => ({ sequence: 0, first: 1 }));
+  readonly #sent = PROCESSES.map(() => ({ sequence: 0, first: 1, place: 0, window: 0 }));
+
+  heard(process: number, { place, epoch }: FlushReply): void {
+    Object.assign(this.#sent[process]!, { place, window: epoch % EPOCH_MODULUS });
+  }
 
   handed(one: Step, of: Rule): FlushRequest {
     const sent = this.#sent[one.process]!;
@@ -67,6 +81,10 @@ class Senders {
       wanted: one.wanted,
       first,
       command: one.command,
+      forMs: one.forMs,
+      sees: one.sees,
+      window: { last: sent.window, unknown: 0, earlier: sent.window - 1 }[one.window]!,
+      place: one.place === "last" ? sent.place : one.place === "unknown" ? 0 : (one.place as number),
     };
   }
 }
@@ -91,13 +109,18 @@ test("both forms have equal answers, keys and expiries at every step of any trac
         const [answer, other] = await Promise.all(opened.map(({ store }) => store.run(flush, "{breaker}", handed)));
         expect(other).toEqual(answer);
         expect(await redis.expiries()).toEqual(await memory.expiries());
-        const what = answer!.granted > 0 ? "granted" : answer!.state;
+        senders.heard(one.process, answer!);
+        const { granted, state, callers, seeing, heldMs } = answer!;
+        const what = granted > 0 ? "granted" : state;
         seen.set(what, (seen.get(what) ?? 0) + 1);
+        if (callers > 2 && seeing > 0) seen.set("several", (seen.get("several") ?? 0) + 1);
+        if (heldMs > 0) seen.set("held", (seen.get("held") ?? 0) + 1);
       }
     }),
     { numRuns: runs(Number(ORIEL_BREAKER_RUNS)) },
   );
-  for (const what of ["closed", "open", "half-open", "granted"]) expect(seen.get(what)).toBeGreaterThan(seenIn(50));
+  for (const what of ["closed", "open", "half-open", "granted", "several", "held"])
+    expect(seen.get(what)).toBeGreaterThan(seenIn(50));
 });
 
 const LONG: Rule = {
@@ -110,6 +133,7 @@ const LONG: Rule = {
     failures: Number.POSITIVE_INFINITY,
   },
   ...{ cooldownMs: 100, probes: 1, leaseMs: 100 },
+  ...{ quorum: Number.POSITIVE_INFINITY, factor: 1, longestMs: 100, jitter: 0 },
 };
 /** Many records, some of them late: each other ms, or every one, of a stretch that ended `lateMs` ago. */
 const stretch = fc.record({
@@ -148,30 +172,37 @@ test("long windows: both forms agree on large batches, late records, expiry and 
   );
 });
 
+const TURN = 250;
+
 test.skipIf(part.ofRuns < 1)(
-  "both forms forget the process that was silent longest if there are too many",
+  "both forms remember 10,000 processes, and each of more takes another's place",
   async () => {
+    const answers: FlushReply[][] = [];
     for (const each of opened) {
       await each.clear();
-      const hand = (process: number, sequence: number) => {
+      const own: FlushReply[] = [];
+      const hand = (process: number, sequence: number, place = 0) => {
         const id = String(process).padStart(16, "p");
-        const batch = [0, 1, 0, 0];
-        return each.store.run(flush, "{breaker}", {
-          rule: LONG,
-          id,
-          sequence,
-          batch,
-          settled: [],
-          wanted: 0,
-          first: 1,
-        });
+        const request = { rule: { ...LONG, spanMs: 60_000 }, id, sequence, batch: [0, 1, 0, 0], place };
+        return each.store.run(flush, "{breaker}", { ...request, settled: [], wanted: 0, first: 1 });
       };
-      for (let process = 0; process <= MAX_PROCESSES; process++) {
-        each.clock.nowMs += 1;
-        await hand(process, 1);
-      }
-      expect((await hand(1, 1)).calls).toBe(MAX_PROCESSES + 1);
-      expect((await hand(0, 1)).calls).toBe(MAX_PROCESSES + 2);
+      for (let process = 0; process < MAX_PROCESSES; process += TURN)
+        own.push(...(await Promise.all(Array.from({ length: TURN }, (_, i) => hand(process + i, 1)))));
+      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, place: MAX_PROCESSES, calls: MAX_PROCESSES });
+      // Known, with its place or without.
+      expect(await hand(77, 1, 78)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES });
+      expect(await hand(78, 1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES });
+      own.push(await hand(MAX_PROCESSES, 1));
+      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES + 1 });
+      // The one whose place it took is new again. Dead ones leave their places to others after a while.
+      own.push(await hand(own.at(-1)!.place - 1, 1));
+      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES + 2 });
+      each.clock.nowMs += 200_000;
+      own.push(await hand(MAX_PROCESSES + 1, 1));
+      expect(own.at(-1)).toMatchObject({ callers: 1, calls: 1 });
+      answers.push(own);
     }
+    const [memory, redis] = answers;
+    expect(redis!.map(({ place }) => place)).toEqual(memory!.map(({ place }) => place));
   },
 );

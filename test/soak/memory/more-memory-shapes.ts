@@ -86,6 +86,7 @@ const RULE = {
     failures: Number.POSITIVE_INFINITY,
   },
   ...{ cooldownMs: 1000, probes: 1, leaseMs: 1000 },
+  ...{ quorum: Number.POSITIVE_INFINITY, factor: 1, longestMs: 1000, jitter: 0 },
 };
 const breaker =
   (breakers: number): Shape[1] =>
