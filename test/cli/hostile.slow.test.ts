@@ -113,6 +113,7 @@ const ROWS: Record<string, () => string[][]> = {
   ],
   "breaker ls": () => [["breaker", "ls"]],
   "breaker open": () => [["breaker", "open", H]],
+  "breaker reset": () => [["breaker", "reset", `${H}x`]],
   "breaker close": () => [["breaker", "close", `${H}x`]],
   ls: () => [["ls"], ["ls", "--kind", H]],
   stats: () =>

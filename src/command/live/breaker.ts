@@ -1,4 +1,5 @@
-import { argumentError, OrielError } from "../../base/errors.ts";
+import { argumentError, needlessArgument, OrielError } from "../../base/errors.ts";
+import type { Duration } from "../../base/time.ts";
 import type { BreakerStats, Store } from "../../entries/index.ts";
 import { age, asTyped } from "../../operate/format.ts";
 import { openBreaker } from "../../operate/kinds/breaker.ts";
@@ -14,11 +15,12 @@ import { find, listed, matcherOf } from "./find.ts";
 
 export interface BreakerTyped extends ServerTyped {
   json?: boolean;
+  for?: string;
 }
 
 type Line = BreakerStats & { name: string; spanMs: number };
 
-/** Lists breakers, or opens or closes one. Resolves to 0, or to 1 if a listed breaker could not be read. */
+/** Lists breakers, or opens, closes or resets one. Resolves to 0, or to 1 if a listed breaker could not be read. */
 export async function breaker(
   what: string,
   name: string | undefined,
@@ -26,14 +28,19 @@ export async function breaker(
   streams: Streams,
 ): Promise<number> {
   if (what !== "ls" && name === undefined) throw argumentError("name", name, "the name of the breaker");
+  if (typed.for !== undefined && what !== "open" && what !== "close")
+    throw needlessArgument("--for", typed.for, `${what} has no length`);
   const store = openStore(typed);
   const output = new Output(streams.stdout);
   try {
     if (what === "ls") return await breakerLs(store, name, typed, streams, output);
     const own = openBreaker(store, listed(await find(store, name!, "Breaker", "Breaker")));
-    await (what === "open" ? own.open() : own.close());
+    const length = typed.for === undefined ? undefined : { for: typed.for as Duration };
+    if (what === "reset") await own.reset();
+    else await (what === "open" ? own.open(length) : own.close(length));
     const stats = own.stats();
-    const left = stats.state === "closed" ? "" : ` for ${age(stats.retryAfterMs)}`;
+    const leftMs = Math.max(stats.retryAfterMs, stats.forcedMs);
+    const left = leftMs === 0 ? "" : ` for ${age(leftMs)}`;
     await output.write(typed.json ? jsonLine({ name, ...stats }) : `${safeText(name!, 200)}: ${stats.state}${left}\n`);
     return 0;
   } finally {
@@ -91,6 +98,18 @@ function listText(lines: readonly Line[], { stdout }: Streams): string {
         isRight: true,
       })),
       { head: "window", cells: lines.map(({ spanMs }) => asTyped(spanMs)), rank: 3, isRight: true },
+      {
+        head: "failing",
+        cells: lines.map(({ failing, processes }) => `${failing} of ${processes}`),
+        rank: 4,
+        isRight: true,
+      },
+      {
+        head: "forced for",
+        cells: lines.map(({ forcedMs }) => (forcedMs === 0 ? "-" : age(forcedMs))),
+        rank: 4,
+        isRight: true,
+      },
       {
         head: "retry in",
         cells: lines.map(({ state, retryAfterMs }) => (state === "closed" ? "-" : age(retryAfterMs))),

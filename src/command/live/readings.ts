@@ -3,7 +3,7 @@ import type { GroupRow, GroupRows } from "../../entries/index.ts";
 import { outcomeHistory } from "../../operate/dashboard/history/outcomes.ts";
 import { NO_EVENTS } from "../../operate/dashboard/series/groups.ts";
 import { age, asTyped, exact, instant } from "../../operate/format.ts";
-import { readCircuit } from "../../operate/kinds/breaker.ts";
+import { forcedMsOfReply, readCircuit } from "../../operate/kinds/breaker.ts";
 import { countersOf } from "../../operate/kinds/counters.ts";
 import { fleetNames } from "../../operate/kinds/fleet.ts";
 import { lockState } from "../../operate/kinds/locks.ts";
@@ -110,13 +110,17 @@ const READS: Partial<Record<StructureKind, Read>> = {
     };
   },
   async Breaker(scope, structure) {
-    const { state, calls, failures, slow, waitMs: retryAfterMs } = await readCircuit(scope, structure);
+    const reply = await readCircuit(scope, structure);
+    const { state, calls, failures, slow, waitMs: retryAfterMs, callers: processes, seeing: failing } = reply;
+    const forcedMs = forcedMsOfReply(reply);
+    const facts = { state, calls, failures, slow, processes, failing };
     return {
       facts: [
-        ...Object.entries({ state, calls, failures, slow }).map(([name, value]) => [name, `${value}`] as const),
+        ...Object.entries(facts).map(([name, value]) => [name, `${value}`] as const),
         ...(state === "closed" ? [] : [["retry after", age(retryAfterMs)] as const]),
+        ...(forcedMs === 0 ? [] : [["forced for", age(forcedMs)] as const]),
       ],
-      json: { state, calls, failures, slow, retryAfterMs },
+      json: { ...facts, retryAfterMs, forcedMs },
     };
   },
   async Counters(scope, structure) {

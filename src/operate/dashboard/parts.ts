@@ -78,6 +78,11 @@ export interface BreakerPart {
   slow: number;
   /** Until a probe may pass; 0 if the circuit is closed. */
   retryAfterMs: number;
+  /** For which an order still decides; 0 without one. */
+  forcedMs: number;
+  /** That called within the span, and those of them that see failures. */
+  processes: number;
+  failing: number;
 }
 
 export interface LockPart {

@@ -1,7 +1,10 @@
+import type { Duration } from "../../base/time.ts";
 import { Breaker } from "../../limits/breaker/breaker.ts";
 import { circuitKeyOf, flush } from "../../limits/breaker/flush.ts";
 import type { FlushReply } from "../../limits/breaker/flush-format.ts";
+import { forcedMsOf } from "../../limits/breaker/gate.ts";
 import { type BreakerOptions, breakerSettings } from "../../limits/breaker/options.ts";
+import { hasQuorum } from "../../limits/breaker/rule.ts";
 import type { BreakerOpening, BreakerPart } from "../dashboard/parts.ts";
 import { age } from "../format.ts";
 import { openingsKey } from "../history/names.ts";
@@ -21,19 +24,26 @@ export const breakerKind: Kind = {
   open: openBreaker,
   columns: ["rate"],
   async numbers(scope, structure) {
-    const { state, calls, failures, slow, waitMs } = await readCircuit(scope, structure);
+    const reply = await readCircuit(scope, structure);
+    const { state, calls, failures, slow, waitMs, callers, seeing } = reply;
     const { rule } = breakerSettings(optionsOf(structure));
     const isBad = state !== "closed";
     const words = [...(isBad ? [`${age(waitMs)} left`] : []), ...(failures > 0 ? [`${failures} failed`] : [])];
     if (slow > 0) words.push(`${slow} slow`);
+    if (seeing > 0 && hasQuorum(rule)) words.push(`in ${seeing} of ${callers} processes`);
+    const forcedMs = forcedMsOfReply(reply);
+    if (forcedMs > 0) words.push(isBad ? "forced" : `forced for ${age(forcedMs)}`);
     const advice = isBad && { advice: "look at what it calls" };
     return { rate: (calls * 1000) / rule.spanMs, state: [state, ...words].join(", "), isBad, ...advice };
   },
   parts: {
     async state(scope, structure) {
-      const { state, epoch, calls, failures, slow, waitMs } = await readCircuit(scope, structure);
+      const reply = await readCircuit(scope, structure);
+      const { state, epoch, calls, failures, slow, waitMs, callers, seeing } = reply;
       const nowMs = Math.max(epoch, await scope.nowMs());
-      const body: BreakerPart = { state, sinceMs: epoch, nowMs, calls, failures, slow, retryAfterMs: waitMs };
+      const counts = { calls, failures, slow, processes: callers, failing: seeing };
+      const forcedMs = forcedMsOfReply(reply);
+      const body: BreakerPart = { state, sinceMs: epoch, nowMs, ...counts, retryAfterMs: waitMs, forcedMs };
       return { body };
     },
     async openings(scope, structure) {
@@ -41,13 +51,19 @@ export const breakerKind: Kind = {
     },
   },
   actions: {
-    async open(scope, structure) {
-      await breakerOf(scope, structure).open();
-      return { target: "for one cooldown" };
+    async open(scope, structure, query) {
+      const length = lengthOf(query);
+      await breakerOf(scope, structure).open(length);
+      return { target: length ? `for ${length.for}` : "for one cooldown" };
     },
-    async close(scope, structure) {
-      await breakerOf(scope, structure).close();
-      return { target: "with an empty window" };
+    async close(scope, structure, query) {
+      const length = lengthOf(query);
+      await breakerOf(scope, structure).close(length);
+      return { target: length ? `for ${length.for}, whatever fails` : "with an empty window" };
+    },
+    async reset(scope, structure) {
+      await breakerOf(scope, structure).reset();
+      return { target: "as a new one" };
     },
   },
 };
@@ -55,6 +71,16 @@ export const breakerKind: Kind = {
 export function readCircuit({ store }: Scope, structure: Identified): Promise<FlushReply> {
   const { rule } = breakerSettings(optionsOf(structure));
   return store.run(flush, circuitKeyOf(store, structure.name, rule.spanMs), { ...EMPTY_REPORT, rule });
+}
+
+export function forcedMsOfReply({ state, cause, waitMs, heldMs }: FlushReply): number {
+  return forcedMsOf(state, cause, waitMs, heldMs);
+}
+
+/** The breaker checks the text. */
+function lengthOf(query: URLSearchParams): { for: Duration } | undefined {
+  const text = query.get("duration");
+  return text === null || text === "" ? undefined : { for: text as Duration };
 }
 
 function breakerOf(scope: Scope, structure: Identified): Breaker {
@@ -76,9 +102,7 @@ async function openingsOf({ store }: Scope, { name }: Described): Promise<Breake
   for (const each of objectsIn(list)) {
     const { atMs, cause, calls, failures, slow } = each as unknown as BreakerOpening;
     const areNumbers = [atMs, calls, failures, slow].every((value) => typeof value === "number");
-    // A process that missed the half-open state does not know that a probe failed.
-    if (areNumbers && CAUSES.includes(cause) && found.get(atMs)?.cause !== "probe")
-      found.set(atMs, { atMs, cause, calls, failures, slow });
+    if (areNumbers && CAUSES.includes(cause)) found.set(atMs, { atMs, cause, calls, failures, slow });
   }
   return [...found.values()].sort((a, b) => b.atMs - a.atMs).slice(0, MAX_SHOWN);
 }

@@ -103,10 +103,12 @@ describe("oriel limit", () => {
   });
 });
 
+const isNearAnHour = (ms: number) => ms > 3_000_000 && ms <= 3_600_000;
+
 describe("oriel breaker", () => {
   test("ls lists the circuits, open and close order all processes", async () => {
     expect((await stage.run("breaker", "ls")).stdout).toMatch(
-      /^breaker +state +calls +failures +slow +window +retry in\npayments +closed +0 +0 +0 +10s +-\n$/,
+      /^breaker +state +calls +failures +slow +window +failing +forced for +retry in\npayments +closed +0 +0 +0 +10s +0 of 0 +- +-\n$/,
     );
     expect((await stage.run("breaker", "open", "payments")).stdout).toMatch(/^payments: open for 30 s\n$/);
     await stage.breaker.flush();
@@ -125,6 +127,33 @@ describe("oriel breaker", () => {
       status: 2,
       stderr: expect.stringContaining("name of the breaker"),
     });
+  });
+
+  test("open and close have a length, which reset ends", async () => {
+    expect((await stage.run("breaker", "open", "payments", "--for", "10m")).stdout).toMatch(
+      /^payments: open for (10|9) m/,
+    );
+    const close = await stage.run("breaker", "close", "payments", "--for", "1h", "--json");
+    expect(JSON.parse(close.stdout)).toMatchObject({
+      name: "payments",
+      state: "closed",
+      forcedMs: expect.toSatisfy(isNearAnHour),
+    });
+    await stage.breaker.flush();
+    expect(stage.breaker.stats().forcedMs).toBeGreaterThan(3_000_000);
+    expect((await stage.run("breaker", "reset", "payments")).stdout).toBe("payments: closed\n");
+    await stage.breaker.flush();
+    expect(stage.breaker.stats().forcedMs).toBe(0);
+    for (const [what, length] of [
+      ["open", "8d"],
+      ["close", "soon"],
+      ["reset", "1h"],
+      ["ls", "1h"],
+    ] as const)
+      expect(await stage.run("breaker", what, "payments", "--for", length)).toMatchObject({
+        status: 2,
+        stderr: expect.stringMatching(/for is "/),
+      });
   });
 
   test("a breaker with settings that are none does not hide the others", async () => {

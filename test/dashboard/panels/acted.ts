@@ -81,6 +81,14 @@ export const ACTED: readonly Acted[] = [
     },
   },
   {
+    ...{ kind: "Breaker", action: "reset", before: "open", after: "closed" },
+    async make(store, name) {
+      const { breaker, effect } = circuit(store, name);
+      await breaker.open({ for: "1h" });
+      return { target: "", effect };
+    },
+  },
+  {
     ...{ kind: "Lock", action: "release", before: true, after: false },
     async make(store, name) {
       const held = await new Lock(store, name).tryLock({ lease: "10m" });

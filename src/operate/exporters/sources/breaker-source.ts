@@ -9,7 +9,14 @@ const EVENTS = { open: "open", halfOpen: "half-open", close: "closed" } as const
 /** The members of `Breaker` that this source uses. */
 export interface BreakerLike {
   readonly name: string;
-  stats(): { state: (typeof STATES)[number]; calls: number; failures: number; slow: number };
+  stats(): {
+    state: (typeof STATES)[number];
+    calls: number;
+    failures: number;
+    slow: number;
+    processes: number;
+    failing: number;
+  };
   on(event: keyof typeof EVENTS | "reject", listener: () => void): () => void;
 }
 
@@ -48,6 +55,14 @@ const WINDOW: MetricInfo = {
   help: "Calls of all processes in the window. If the circuit is not closed, in the window that opened it.",
   isShared: true,
 };
+const PROCESSES: MetricInfo = {
+  prometheus: "fleet_breaker_processes",
+  otel: "fleet.breaker.processes",
+  type: "gauge",
+  unit: "{process}",
+  help: "Processes that called within the span, and those of them that see failures.",
+  isShared: true,
+};
 const COUNTS = [
   counter(
     "breaker_transitions",
@@ -62,7 +77,7 @@ const COUNTS = [
     "Calls that this process has rejected because the circuit was open.",
   ),
 ];
-export const BREAKER_METRICS: readonly MetricInfo[] = [STATE, ...COUNTS, WINDOW];
+export const BREAKER_METRICS: readonly MetricInfo[] = [STATE, ...COUNTS, WINDOW, PROCESSES];
 
 export function breakerState(breaker: BreakerLike, names: Names): MetricsSource {
   return {
@@ -77,12 +92,13 @@ export function breakerState(breaker: BreakerLike, names: Names): MetricsSource 
 
 export function breakerWindow(breaker: BreakerLike, names: Names): MetricsSource {
   return {
-    metrics: [WINDOW],
+    metrics: [WINDOW, PROCESSES],
     async collect() {
       const name = names.labelOf(breaker.name);
-      const { calls, failures, slow } = breaker.stats();
-      const window = Object.entries({ all: calls, failed: failures, slow });
-      return [window.map(([outcome, value]) => ({ value, labels: { name, outcome } }))];
+      const { calls, failures, slow, processes, failing } = breaker.stats();
+      const samples = (counts: Record<string, number>) =>
+        Object.entries(counts).map(([outcome, value]) => ({ value, labels: { name, outcome } }));
+      return [samples({ all: calls, failed: failures, slow }), samples({ all: processes, failing })];
     },
   };
 }

@@ -43,7 +43,7 @@ export const breakerPanel: PanelMaker = (structure, overview) => {
 };
 
 function factsOf(
-  { state, sinceMs, nowMs, calls, failures, slow, retryAfterMs }: BreakerPart,
+  { state, sinceMs, nowMs, calls, failures, slow, retryAfterMs, forcedMs, processes, failing }: BreakerPart,
   structure: StructureEntry,
 ): Fact[] {
   const share = (count: number) => (calls === 0 ? "" : ` · ${percent(count / calls)}`);
@@ -61,6 +61,22 @@ function factsOf(
     ...(structure.settings.slowRatio === undefined
       ? []
       : [{ name: "slow", title: "Slow", text: `${whole(slow)}${share(slow)}`, value: slow }]),
+    ...(structure.settings.quorum === undefined
+      ? []
+      : [
+          {
+            name: "processes",
+            title: "See failures",
+            text: `${whole(failing)} of ${counted(processes, "process")}`,
+            value: failing,
+          },
+        ]),
+    {
+      name: "forced",
+      title: "By an order",
+      text: forcedMs > 0 ? `for ${age(forcedMs)} more` : "–",
+      value: forcedMs > 0 ? `${forcedMs} ms` : null,
+    },
     {
       name: "probe",
       title: "Next probe",
@@ -72,7 +88,7 @@ function factsOf(
 
 function rulesOf({ settings }: StructureEntry): HTMLElement[] {
   const value = (name: string) => (typeof settings[name] === "number" ? (settings[name] as number) : undefined);
-  const [span = 0, minimum = 0, cooldown = 0, probes = 1] = ["span", "minimumCalls", "cooldown", "probes"].map(value);
+  const [span = 0, minimum = 0, probes = 1, quorum] = ["span", "minimumCalls", "probes", "quorum"].map(value);
   const [failures, failureRatio, slowRatio, slowCall = 0] = ["failures", "failureRatio", "slowRatio", "slowCall"].map(
     value,
   );
@@ -84,20 +100,54 @@ function rulesOf({ settings }: StructureEntry): HTMLElement[] {
       `Opens if ${share(failureRatio)} of at least ${counted(minimum, "call")} fail ${within}.`,
     slowRatio !== undefined &&
       `Opens if ${share(slowRatio)} of at least ${counted(minimum, "call")} last longer than ${duration(slowCall)}, ${within}.`,
-    `Stays open for ${duration(cooldown)}. Then it closes after ${counted(probes, "successful probe")}.`,
+    quorum !== undefined &&
+      `Opens for all only if ${quorum === 1 ? "all" : `more than ${percent(quorum)}`} of the processes see that.`,
+    `Stays open for ${cooldownText(settings.cooldown)}. Then it closes after ${counted(probes, "successful probe")}.`,
   ];
   return lines.flatMap((line) => (line === false ? [] : h("p", {}, line)));
 }
 
-function buttonsOf(actions: Actions, { name }: StructureEntry): HTMLElement[] {
+/** A length, or how it grows. */
+function cooldownText(cooldown: unknown): string {
+  if (typeof cooldown !== "object" || cooldown === null) return duration(Number(cooldown ?? 0));
+  const { first, factor, longest } = cooldown as Record<string, number>;
+  return `${duration(first ?? 0)}, after each failed probe ${factor} times as long, at most ${duration(longest ?? 0)}`;
+}
+
+/** Lengths of an order. "": until the cooldown is over, or until calls fail. */
+const LENGTHS = ["", "10m", "1h", "1d"];
+
+function buttonsOf(actions: Actions, { name, actions: offered }: StructureEntry): HTMLElement[] {
+  if (!offered.includes("open")) return [];
   const shown = quoted(name);
-  const open = actions.button({
-    ...{ action: "open", label: "Open…", target: "", yes: "Open the circuit" },
-    question: `Open the circuit ${shown} of all processes for one cooldown? Its calls are rejected until then.`,
+  const length = h(
+    "select",
+    { "aria-label": "Length of the order" },
+    ...LENGTHS.map((each) => h("option", { value: each }, each === "" ? "no end of its own" : each)),
+  );
+  const query = () => ({ duration: length.value });
+  const open = () => {
+    const until = length.value === "" ? "one cooldown" : length.value;
+    const question = `Open the circuit ${shown} of all processes for ${until}? Its calls are rejected until then.`;
+    void actions.act("open", { target: "", yes: "Open the circuit", question, query: query() });
+  };
+  const close = () => {
+    const held = length.value === "" ? "" : ` For ${length.value} nothing opens it.`;
+    const question = `Close the circuit ${shown} of all processes, with an empty window? Its calls pass again.${held}`;
+    void actions.act("close", { target: "", yes: "Close the circuit", question, query: query() });
+  };
+  const reset = actions.button({
+    ...{ action: "reset", label: "Reset…", target: "", yes: "Reset the circuit" },
+    question: `Make a new circuit of ${shown}, for all processes? It is closed, and orders and counts are gone.`,
   });
-  const close = actions.button({
-    ...{ action: "close", label: "Close…", target: "", yes: "Close the circuit", isHarmless: true },
-    question: `Close the circuit ${shown} of all processes, with an empty window? Its calls pass again.`,
-  });
-  return [h("div", { class: "buttons" }, open, close)];
+  return [
+    h(
+      "div",
+      { class: "buttons" },
+      h("button", { type: "button", class: "danger", click: open }, "Open…"),
+      h("button", { type: "button", click: close }, "Close…"),
+      length,
+      reset,
+    ),
+  ];
 }

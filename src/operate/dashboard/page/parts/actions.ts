@@ -138,10 +138,13 @@ const DONE: Record<string, (changed: string) => string> = {
   cancel: (id) => `The message ${quoted(id)} was removed.`,
   pause: () => "The queue is paused. Workers claim no message.",
   resume: () => "The queue goes on. Workers claim messages again.",
-  reset: (id) => `The counts, block and reservations of ${quoted(id)} were deleted.`,
+  reset: (id) =>
+    id === ""
+      ? "The circuit is a new one: closed, without counts and orders."
+      : `The counts, block and reservations of ${quoted(id)} were deleted.`,
   block: (id) => `Every call of ${quoted(id)} is denied.`,
-  open: () => "The circuit is open for one cooldown.",
-  close: () => "The circuit is closed, with an empty window.",
+  open: (changed) => `The circuit is open ${changed}.`,
+  close: (changed) => `The circuit is closed, ${changed}.`,
   release: (hold) => `The lock was released. It was ${hold}.`,
   rebase: (changed) => `The shards continue from their table: ${changed}.`,
 };
