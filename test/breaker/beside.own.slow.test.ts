@@ -242,6 +242,8 @@ test("by hand: opossum opens for its resetTimeout, cockatiel until dispose(), an
   await expect(other.execute(call)).rejects.toMatchObject({ isIsolatedCircuitError: true });
   handle.dispose();
   expect(other.state).toBe(0);
-  const types = readFileSync(new URL("../../bench/node_modules/cockatiel/dist/CircuitBreakerPolicy.d.ts", import.meta.url));
+  const types = readFileSync(
+    new URL("../../bench/node_modules/cockatiel/dist/CircuitBreakerPolicy.d.ts", import.meta.url),
+  );
   expect(`${types}`).toContain("private close;");
 });

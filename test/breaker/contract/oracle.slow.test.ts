@@ -10,12 +10,12 @@ const { ORIEL_BREAKER_RUNS = "150" } = process.env;
 
 const options: fc.Arbitrary<Partial<BreakerOptions>> = fc.record(
   {
-    span: fc.constantFrom(20, 100, 1000),
+    span: fc.constantFrom(20, 100, 1000, 1000),
     minimumCalls: fc.constantFrom(1, 2, 6),
     failureRatio: fc.constantFrom(0, 0.25, 0.5, 1),
     failures: fc.constantFrom(1, 2, 6),
     cooldown: fc.constantFrom<BreakerOptions["cooldown"]>(5, 50, { first: 5, longest: 30, jitter: 0 }),
-    quorum: fc.constantFrom(0, 0.3, 0.5, 0.5, 1),
+    quorum: fc.constantFrom(0, 0.3, 0.5, 0.5, 0.5, 0.7, 0.7, 1),
     probes: fc.constantFrom(1, 2, 3),
     lease: fc.constantFrom(20, 200),
   },
@@ -38,7 +38,6 @@ interface Running {
   window: number;
 }
 
-const isMany = (count: number) => count > 10;
 const isIgnored = (error: unknown) => error instanceof RangeError;
 
 /** Plays one trace on breakers that report at each step, and on a list of calls. Every call must have the same outcome. */
@@ -66,12 +65,13 @@ async function play(
     await all();
     const call = ends === undefined ? undefined : running.splice(ends % Math.max(1, running.length), 1)[0];
     if (call) {
-      const isBad = how === "bad";
+      // The first process is sick in most traces: it opens the circuit for itself.
+      const isBad = how === "bad" || (given.failureRatio !== 0 && call.process === 0 && how === "good");
       if (how === "ignored") await call.held.fail(new RangeError("ignored"));
       else await (isBad ? call.held.fail() : call.held.end());
       await breakers[call.process]!.flush();
       const before = breakers.map((_, each) => oracle.stateOf(each));
-      end(oracle, call, how, call.window === windows[call.process], stage.nowMs);
+      end(oracle, call, isBad ? "bad" : how, call.window === windows[call.process], stage.nowMs);
       for (const [each, was] of before.entries()) {
         const now = oracle.stateOf(each);
         if (was !== "closed" && now === "closed") windows[each]!++;
@@ -134,10 +134,9 @@ describe.each([
         const { quorum: _, ...alone } = given;
         await play(stage, stage.opened.store === "local" ? alone : given, processes, steps, seen);
       }),
-      { numRuns: Math.ceil(Number(ORIEL_BREAKER_RUNS) / processes) },
+      { numRuns: Number(ORIEL_BREAKER_RUNS) },
     );
-    const wanted = ["free", "no", "probe", "open", "closed", ...(processes > 1 ? ["open alone", "own"] : [])];
-    for (const what of wanted)
-      expect({ what, seen: seen.get(what) ?? 0 }).toEqual({ what, seen: expect.toSatisfy(isMany) });
+    for (const what of ["free", "no", "probe", "open", "closed"]) expect(seen.get(what) ?? 0).toBeGreaterThan(10);
+    for (const what of processes > 1 ? ["open alone", "own"] : []) expect(seen.get(what) ?? 0).toBeGreaterThan(3);
   });
 });
