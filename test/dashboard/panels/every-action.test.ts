@@ -77,7 +77,7 @@ describe.each(ACTED)("$kind $action", ({ kind, action, make, before, after }) =>
     expect([done.status, Object.keys(await json<object>(done))]).toEqual([200, ["target"]]);
     expect(await effect()).toEqual(after);
     const list = await json<AuditEntry[]>(get(board, "api/audit", { cookie: page.cookie }));
-    expect(list.filter((each) => each.name === entry.name)).toMatchObject([
+    expect(list.filter((each) => each.kind === kind && each.name === entry.name)).toMatchObject([
       { kind, action, target: query.target, by: "ada" },
     ]);
   });
