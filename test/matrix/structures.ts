@@ -144,7 +144,7 @@ export const structures = structuresOf({
       name: ALL_ROWS,
       denyCache: `${ALL_ROWS}: limiter/suite.ts`,
       lease: `${ALL_ROWS}: limiter/suite-ahead.ts`,
-      cacheFor: "chooses before any step: limiter/policies-by-id.test.ts",
+      cacheFor: "chooses before any step: limiter/policies-by-id.own.test.ts",
     },
     make: (options) => new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "l", ...options }),
   },

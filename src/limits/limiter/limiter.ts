@@ -26,7 +26,7 @@ import {
   waitMsOf,
 } from "./options.ts";
 import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
-import { checkOverride, PoliciesById, type PoliciesOf } from "./policies-by-id.ts";
+import { checkOverride, checkPolicies, PoliciesById, type PoliciesOf } from "./policies-by-id.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { keyPrefixOf, turnKeyOf } from "./steps/decide.ts";
 import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
@@ -79,7 +79,7 @@ export class Limiter {
   readonly #at: Site;
   readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
-  readonly #policies: PoliciesById;
+  readonly #policiesOf: PoliciesById["of"];
   readonly #settings: LimiterSettings;
   readonly #client: DecisionClient;
   readonly #coalescer: TakeCoalescer;
@@ -99,10 +99,14 @@ export class Limiter {
     this.name = options.name;
     this.#store = store;
     const { cacheForMs } = this.#settings;
-    this.#policies = this.#at.checked(
-      undefined,
-      () => new PoliciesById(this.#at, policies, cacheForMs, store.monotonic),
-    );
+    this.#policiesOf = this.#at.checked(undefined, () => {
+      if (typeof policies !== "function") {
+        const fixed = Object.freeze([...checkPolicies(policies)]);
+        return () => fixed;
+      }
+      const byId = new PoliciesById(this.#at, policies, cacheForMs, store.monotonic);
+      return (id, key, request) => byId.of(id, key, request);
+    });
     this.#client = new DecisionClient(store);
     this.#fallback = new Fallback(store, this.name, this.#settings.onStoreError);
     this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
@@ -126,7 +130,7 @@ export class Limiter {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
       const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
-      const policies = this.#policies.of(id);
+      const policies = this.#policiesOf(id);
       const taking =
         policies instanceof Promise
           ? policies.then((loaded) => this.#takePlain(keyPrefix, loaded, 1))
@@ -333,7 +337,7 @@ export class Limiter {
       keyPrefix,
       policies: override === undefined ? own : checkOverride(override, own),
     });
-    const own = this.#policies.of(id, key, request);
+    const own = this.#policiesOf(id, key, request);
     return own instanceof Promise ? own.then(target) : target(own);
   }
 }

@@ -55,7 +55,7 @@ export interface TakeOptions {
   tag?: string | undefined;
   /** Other limits or spans for this call, for the same policy names and kinds in the same order. They act at once. */
   policies?: readonly Policy[] | undefined;
-  /** What a function of policies gets as `key` and `request`. A middleware passes those of its request. */
+  /** A function of policies gets them. A middleware passes those of its request. */
   key?: unknown;
   request?: unknown;
   /** Rejects the call with its reason. A request that was sent may still count. */

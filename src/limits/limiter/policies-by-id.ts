@@ -7,7 +7,7 @@ import { warn } from "../../base/warn.ts";
 import { ExpiringCache, entryBytesOf } from "./client/expiring-cache.ts";
 import type { Policy } from "./policies.ts";
 
-/** What a function of policies may look at beside the id. */
+/** A function of policies may look at it beside the id. */
 export interface PoliciesCall {
   /** Of a middleware: the client's key, before it becomes an id. Otherwise the option `key` of the call, or the id. */
   readonly key: unknown;
@@ -25,6 +25,8 @@ export interface PoliciesCall {
 export type PoliciesOf =
   | readonly Policy[]
   | ((id: string, call: PoliciesCall) => readonly Policy[] | Promise<readonly Policy[]>);
+
+type PoliciesFunction = Exclude<PoliciesOf, readonly Policy[]>;
 
 const MAX_POLICIES = 16;
 const MAX_LOAD_MS = 5000;
@@ -57,10 +59,10 @@ class Call implements PoliciesCall {
   }
 }
 
-/** The policies of each id. Those that were loaded are cached, in at most 8 MiB. */
+/** The policies of each id, by a function. Those that were loaded are cached, in at most 8 MiB. */
 export class PoliciesById {
   readonly #site: Site;
-  readonly #policies: PoliciesOf;
+  readonly #policies: PoliciesFunction;
   readonly #cacheMs: number;
   readonly #now: Clock;
   readonly #known: ExpiringCache<Known>;
@@ -70,10 +72,9 @@ export class PoliciesById {
   #first: readonly Policy[] | undefined;
   #hasWarned = false;
 
-  /** Policies that are the same for all ids are checked now. Throws ARGUMENT. */
-  constructor(site: Site, policies: PoliciesOf, cacheMs: number, now: Clock) {
+  constructor(site: Site, policies: PoliciesFunction, cacheMs: number, now: Clock) {
     this.#site = site;
-    this.#policies = typeof policies === "function" ? policies : Object.freeze([...checkPolicies(policies)]);
+    this.#policies = policies;
     this.#cacheMs = cacheMs;
     this.#now = now;
     this.#known = new ExpiringCache(now);
@@ -81,7 +82,6 @@ export class PoliciesById {
 
   /** A promise, if they are loaded first. Throws and rejects with ARGUMENT, and with what the function throws. */
   of(id: string, key?: unknown, request?: unknown): readonly Policy[] | Promise<readonly Policy[]> {
-    if (typeof this.#policies !== "function") return this.#policies;
     const known = this.#known.get(id);
     if (known && this.#now() < known.untilMs) return known.policies;
     const loading = this.#loading.get(id);
@@ -136,7 +136,7 @@ export class PoliciesById {
 }
 
 /** Throws ARGUMENT unless they are 1 to 16 policies with different names. */
-function checkPolicies(policies: readonly Policy[], argument = "policies"): readonly Policy[] {
+export function checkPolicies(policies: readonly Policy[], argument = "policies"): readonly Policy[] {
   if (!Array.isArray(policies) || policies.length === 0 || policies.length > MAX_POLICIES)
     throw argumentError(argument, policies, `an array of 1 to ${MAX_POLICIES} policies`);
   for (const one of policies)
