@@ -164,6 +164,25 @@ describe("policies that are loaded", () => {
   });
 });
 
+test("a failing load of a `takeAll` whose next request is refused is no unhandled rejection", async () => {
+  const unhandled: unknown[] = [];
+  const hear = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", hear);
+  try {
+    const { limiter, state } = planned();
+    state.failure = new Error("the table is away");
+    const requests = [
+      { limiter, id: "ada" },
+      { limiter, id: "bob", cost: -1 },
+    ];
+    await expect(Limiter.takeAll(requests, { tag: "t" })).rejects.toMatchObject({ code: "ARGUMENT", applied: "no" });
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+    expect([state.loads, state.steps, unhandled]).toEqual([1, 0, []]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+});
+
 describe("a function of policies", () => {
   const one = () => [slidingWindow({ limit: 1, span: "1m" })];
   const wrong: [what: string, answer: unknown, message: RegExp][] = [

@@ -282,7 +282,10 @@ export class Limiter {
     };
     const of = this.#of(id, { tag });
     const part = { limiter: this, store: this.#store, fallback: this.#fallback, cost, decided };
-    return of instanceof Promise ? of.then((target) => ({ ...target, ...part })) : { ...of, ...part };
+    if (!(of instanceof Promise)) return { ...of, ...part };
+    const loaded = of.then((target) => ({ ...target, ...part }));
+    loaded.catch(() => {}); // nobody waits for it if a later request is refused
+    return loaded;
   }
 
   #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
