@@ -119,18 +119,23 @@ describe("policies that are loaded", () => {
     }
   });
 
-  test("a caller's signal ends its wait, and not that of others", async () => {
-    let answer = (_: Policy[]) => {};
-    const store = memoryStore({ registry: false });
-    const limiter = new Limiter(store, () => new Promise<Policy[]>((resolve) => (answer = resolve)), { name: "l" });
-    const abort = new AbortController();
-    const ended = limiter.take("a", { signal: abort.signal }).catch((reason) => reason);
-    const other = limiter.take("a");
-    abort.abort("enough");
-    expect(await ended).toBe("enough");
-    answer([slidingWindow({ limit: 1, span: "1m" })]);
-    expect((await other).allowed).toBe(true);
-  });
+  test.each(["take", "peek", "acquire"] as const)(
+    "a signal ends the wait of %s, and not that of others",
+    async (call) => {
+      let answer = (_: Policy[]) => {};
+      const store = memoryStore({ registry: false });
+      const limiter = new Limiter(store, () => new Promise<Policy[]>((resolve) => (answer = resolve)), { name: "l" });
+      const abort = new AbortController();
+      const ended: unknown[] = [];
+      limiter[call]("a", { signal: abort.signal }).catch((reason) => ended.push(reason));
+      const other = limiter.take("a");
+      abort.abort("enough");
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(ended).toEqual(["enough"]);
+      answer([slidingWindow({ limit: 1, span: "1m" })]);
+      expect((await other).allowed).toBe(true);
+    },
+  );
 
   test("every call waits for them", async () => {
     const store = memoryStore({ registry: false });

@@ -300,7 +300,7 @@ export class Limiter {
     const cost = costOf(options.cost ?? 1);
     const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
     const of = this.#of(id, options);
-    const { keyPrefix, policies } = of instanceof Promise ? await abortable(of, signal) : of;
+    const { keyPrefix, policies } = of instanceof Promise ? await of : of;
     if (atLeast === undefined && requestId === undefined && signal === undefined)
       return options.policies
         ? this.#coalescer.take(keyPrefix, policies, cost)
@@ -332,16 +332,19 @@ export class Limiter {
     });
   }
 
-  /** A promise, if the policies are loaded first. */
-  #of(id: string, options: Pick<TakeOptions, "tag" | "policies" | "key" | "request">): Target | Promise<Target> {
-    const { tag, policies: override, key, request } = options;
+  /** A promise, if the policies are loaded first. The signal ends the wait for it. */
+  #of(
+    id: string,
+    options: Pick<TakeOptions, "tag" | "policies" | "key" | "request" | "signal">,
+  ): Target | Promise<Target> {
+    const { tag, policies: override, key, request, signal } = options;
     const keyPrefix = keyPrefixOf(this.#store, this.name, id, tag);
     const target = (own: readonly Policy[]) => ({
       keyPrefix,
       policies: override === undefined ? own : checkOverride(override, own),
     });
     const own = this.#policiesOf(id, key, request);
-    return own instanceof Promise ? own.then(target) : target(own);
+    return own instanceof Promise ? abortable(own.then(target), signal) : target(own);
   }
 }
 
