@@ -137,6 +137,20 @@ describe("policies that are loaded", () => {
     },
   );
 
+  test("are loaded once for a change, so that no failure after it hides it", async () => {
+    const { limiter, state } = planned({ cacheFor: 0 });
+    for (const change of [
+      () => limiter.penalty("ada", 2),
+      () => limiter.reward("ada", 1),
+      () => limiter.block("ada", 0),
+    ]) {
+      state.loads = 0;
+      await change();
+      expect(state.loads).toBe(1);
+    }
+    expect((await limiter.peek("ada")).remaining).toBe(2);
+  });
+
   test("every call waits for them", async () => {
     const store = memoryStore({ registry: false });
     const policies = async () => [

@@ -327,7 +327,8 @@ export class Limiter {
     this.#coalescer.forget(keyPrefix);
     this.#leases?.forget(keyPrefix);
     await this.#client.ask({ keyPrefix, policies, cost, mode, amount });
-    return this.#peek(id, options).catch((error: unknown) => {
+    const peek = { keyPrefix, policies, cost: 1, mode: MODE.peek };
+    return this.#fallback.decide(this.#client, peek).catch((error: unknown) => {
       throw isStoreFailure(error) ? withApplied(error, "unknown") : error;
     });
   }
