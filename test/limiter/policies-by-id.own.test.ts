@@ -91,6 +91,24 @@ describe("policies that are loaded", () => {
     expect((await limiter.peek("ada")).limit).toBe(7);
   });
 
+  test("hold on while a function throws before it promises", async () => {
+    const { store, clock } = planned();
+    vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const state = { isClosed: false, loads: 0 };
+    const policies = () => {
+      state.loads++;
+      if (state.isClosed) throw new Error("the pool is closed");
+      return Promise.resolve([slidingWindow({ limit: 3, span: "1m" })]);
+    };
+    const limiter = new Limiter(store, policies, { name: "l", cacheFor: "10s" });
+    await limiter.take("ada");
+    state.isClosed = true;
+    clock.nowMs += 10_000;
+    for (let i = 0; i < 2; i++) expect((await limiter.peek("ada")).limit).toBe(3);
+    expect(state.loads).toBe(2);
+    await expect(limiter.peek("bob")).rejects.toThrow("the pool is closed");
+  });
+
   test("without any, a call rejects with the function's error, and nothing is written. The next one asks again", async () => {
     const { limiter, state } = planned({ onStoreError: "allow" });
     state.failure = new TypeError("no such table");

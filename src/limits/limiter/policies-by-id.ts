@@ -87,7 +87,13 @@ export class PoliciesById {
     const loading = this.#loading.get(id);
     if (loading) return loading;
     const call = new Call(key ?? id, request);
-    const answer = this.#policies(id, call);
+    let answer: readonly Policy[] | Promise<readonly Policy[]>;
+    try {
+      answer = this.#policies(id, call);
+    } catch (error) {
+      if (!known) throw error;
+      answer = Promise.reject(error);
+    }
     if (typeof (answer as Promise<unknown> | undefined)?.then !== "function")
       return this.#checked(id, answer as readonly Policy[]);
     const loaded = this.#load(id, call, answer as Promise<readonly Policy[]>, known);
