@@ -137,6 +137,21 @@ describe("policies that are loaded", () => {
     }
   });
 
+  test("a signal that a late function looks at afterwards has aborted", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const signals: AbortSignal[] = [];
+    const policies = async (_: string, call: PoliciesCall) => {
+      await new Promise((resolve) => setTimeout(resolve, 6000)); // a free connection
+      signals.push(call.signal);
+      return [slidingWindow({ limit: 1, span: "1m" })];
+    };
+    const limiter = new Limiter(memoryStore({ registry: false }), policies, { name: "l" });
+    const late = limiter.take("a").catch((error) => error);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(signals[0]!.reason).toBe(await late);
+  });
+
   test.each(["take", "peek", "acquire"] as const)(
     "a signal ends the wait of %s, and not that of others",
     async (call) => {

@@ -55,7 +55,9 @@ class Call implements PoliciesCall {
   }
 
   abort(reason: unknown): void {
-    this.#controller?.abort(reason);
+    // The function may look at its signal later.
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
   }
 }
 
