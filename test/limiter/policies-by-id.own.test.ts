@@ -63,6 +63,21 @@ describe("policies that are loaded", () => {
     expect(state.loads).toBe(3);
   });
 
+  test("a list that the function changes and returns again is a change", async () => {
+    const { store, clock } = planned();
+    const list: Policy[] = [slidingWindow({ limit: 1, span: "1m" })];
+    const limiter = new Limiter(store, async () => list, { name: "l", cacheFor: "10s", denyCache: "100ms" });
+    const take = () => limiter.take("ada").then(({ allowed }) => allowed);
+    expect([await take(), await take()]).toEqual([true, false]);
+    list[0] = slidingWindow({ limit: 3, span: "1m" });
+    expect(await take()).toBe(false);
+    clock.nowMs += 10_000;
+    expect([await take(), await take(), await take()]).toEqual([true, true, false]);
+    list[0] = gcra({ limit: 3, span: "1m" });
+    clock.nowMs += 10_000;
+    await expect(take()).rejects.toMatchObject({ code: "ARGUMENT" });
+  });
+
   test("are loaded for each call with a `cacheFor` of 0", async () => {
     const { limiter, state } = planned({ cacheFor: 0 });
     for (let i = 0; i < 3; i++) await limiter.take("ada");

@@ -116,7 +116,9 @@ export class PoliciesById {
     const beganMs = this.#now();
     const outcome = await within(Promise.resolve(answer), MAX_LOAD_MS);
     if (outcome.kind === "done") {
-      const policies = this.#checked(id, outcome.value);
+      // A copy: a list that the caller changes would pass for the one that was checked and sent before.
+      const { value } = outcome;
+      const policies = this.#checked(id, Array.isArray(value) ? [...value] : value);
       this.#hasWarned = false;
       const kept = { policies, untilMs: beganMs + this.#cacheMs };
       if (this.#cacheMs > 0) this.#known.set(id, kept, Number.POSITIVE_INFINITY, entryBytesOf(id, policies));
