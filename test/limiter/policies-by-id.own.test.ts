@@ -106,6 +106,28 @@ describe("policies that are loaded", () => {
     expect((await limiter.peek("ada")).limit).toBe(7);
   });
 
+  test("one warning says that they fail for an id, though others are loaded meanwhile, and one of the next outage", async () => {
+    const { store, clock } = planned();
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const broken = new Set<string>();
+    const policies = async (id: string) => {
+      if (broken.has(id)) throw new Error("no such plan");
+      return [slidingWindow({ limit: 3, span: "1m" })];
+    };
+    const limiter = new Limiter(store, policies, { name: "l", cacheFor: "1s" });
+    await limiter.take("ada");
+    broken.add("ada");
+    for (let i = 0; i < 5; i++) {
+      clock.nowMs += 30_000;
+      await limiter.peek("ada");
+      await limiter.peek("bob");
+    }
+    expect(warned).toHaveBeenCalledTimes(1);
+    clock.nowMs += 60_000;
+    await limiter.peek("ada");
+    expect(warned).toHaveBeenCalledTimes(2);
+  });
+
   test("hold on while a function throws before it promises", async () => {
     const { store, clock } = planned();
     vi.spyOn(process, "emitWarning").mockImplementation(() => {});

@@ -32,6 +32,8 @@ const MAX_POLICIES = 16;
 const MAX_LOAD_MS = 5000;
 /** A function that failed is asked again after this time. */
 const RETRY_MS = 1000;
+/** A failure after this time without one is a new outage, of which a warning says so. Meanwhile other ids may be loaded. */
+const OUTAGE_ENDS_MS = 60_000;
 
 interface Known {
   policies: readonly Policy[];
@@ -72,7 +74,7 @@ export class PoliciesById {
   readonly #loading = new Map<string, Promise<readonly Policy[]>>();
   /** The names and kinds of all. */
   #first: readonly Policy[] | undefined;
-  #hasWarned = false;
+  #failedMs = Number.NEGATIVE_INFINITY;
 
   constructor(site: Site, policies: PoliciesFunction, cacheMs: number, now: Clock) {
     this.#site = site;
@@ -119,7 +121,6 @@ export class PoliciesById {
       // A copy: a list that the caller changes would pass for the one that was checked and sent before.
       const { value } = outcome;
       const policies = this.#checked(id, Array.isArray(value) ? [...value] : value);
-      this.#hasWarned = false;
       const kept = { policies, untilMs: beganMs + this.#cacheMs };
       if (this.#cacheMs > 0) this.#known.set(id, kept, Number.POSITIVE_INFINITY, entryBytesOf(id, policies));
       return policies;
@@ -128,10 +129,11 @@ export class PoliciesById {
     const error = outcome.kind === "failed" ? outcome.error : new DOMException(late, "TimeoutError");
     call.abort(error);
     if (!known) throw error;
-    if (!this.#hasWarned)
+    const nowMs = this.#now();
+    if (nowMs - this.#failedMs >= OUTAGE_ENDS_MS)
       warn(`${this.#site.name} goes on with the policies that it knows, because they failed: ${error}`);
-    this.#hasWarned = true;
-    known.untilMs = this.#now() + RETRY_MS;
+    this.#failedMs = nowMs;
+    known.untilMs = nowMs + RETRY_MS;
     return known.policies;
   }
 
