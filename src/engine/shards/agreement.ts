@@ -32,6 +32,7 @@ export class Agreement {
   readonly #retentionMs: number;
   readonly #keepMs: number;
   readonly #replicas: number;
+  readonly #checkPlain: ((server: number) => Promise<void>) | undefined;
   /** It goes on while the machine sleeps, as the list's time does. */
   readonly #clock: Clock;
   /** By server: the spreads that it has listed, and when it did so last. */
@@ -41,7 +42,8 @@ export class Agreement {
   #looking: Promise<readonly (Agreed | OrielError)[]> | undefined;
 
   /**
-   * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `labels`: of a group.
+   * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `labels`: of a group. `checkPlain`
+   * rejects if the events without shards on a server are of another kind: the list does not have them.
    */
   constructor(
     stores: readonly Store[],
@@ -55,6 +57,7 @@ export class Agreement {
       replicas,
     }: Pick<SeriesSettings, "valueType" | "clock" | "retentionMs" | "replicas">,
     labels: readonly string[] = [],
+    checkPlain?: (server: number) => Promise<void>,
   ) {
     this.#kind = fnv1a(new TextEncoder().encode([valueType, clock, ...labels].join(" ")));
     this.#stores = stores;
@@ -64,6 +67,7 @@ export class Agreement {
     this.#retentionMs = retentionMs;
     this.#keepMs = retentionMs + SLACK_MS;
     this.#replicas = replicas;
+    this.#checkPlain = checkPlain;
     this.#clock = stores[0]!.leaseClock;
   }
 
@@ -116,7 +120,11 @@ export class Agreement {
   async #note(): Promise<void> {
     const begunMs = this.#clock();
     const isFirst = this.#notedMs === Number.NEGATIVE_INFINITY;
-    if (isFirst) await this.#agree({ keepMs: 0, isFirst }); // if one server of a list refuses, none has noted it
+    // If one server of a list refuses, none has noted it.
+    if (isFirst) {
+      const agreed = await this.#agree({ keepMs: 0, isFirst });
+      await Promise.all(agreed.map(({ isPlain }, i) => (isPlain ? this.#checkPlain?.(i) : undefined)));
+    }
     await this.#agree({ keepMs: this.#keepMs, isFirst });
     this.#notedMs = begunMs;
   }

@@ -3,8 +3,10 @@ import { endsWithRequest } from "../../base/async/of-request.ts";
 import { untilEnded } from "../../base/async/within.ts";
 import type { OrielError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
+import { checkKind } from "../journal/format/chunk.ts";
 import type { AskedPart, WindowView } from "../series/pending-query.ts";
 import { isUnreachable } from "../series/refused.ts";
+import type { SeriesSettings } from "../series/series-options.ts";
 import type { CommitLoop } from "../series/session/commit-loop.ts";
 import type { WindowQuery } from "../stats/window-query.ts";
 
@@ -17,13 +19,21 @@ const RETRY_MS = 1000;
 export class Shard {
   readonly #loops: Beside<CommitLoop>;
   readonly #monotonic: Clock;
+  readonly #checkNames: (() => Promise<unknown>) | undefined;
   #isUp = true;
   #triedMs = 0;
 
-  /** `makeLoop`: makes a loop that calls `ended` as `SeriesSettings` says. */
-  constructor(makeLoop: (ended: (error: unknown) => void) => CommitLoop, monotonic: Clock) {
+  /**
+   * `makeLoop`: makes a loop that calls `ended` as `SeriesSettings` says. `checkNames`: of a group; rejects if it has other labels.
+   */
+  constructor(
+    makeLoop: (ended: (error: unknown) => void) => CommitLoop,
+    monotonic: Clock,
+    checkNames?: () => Promise<unknown>,
+  ) {
     this.#loops = new Beside(() => makeLoop(this.#see));
     this.#monotonic = monotonic;
+    this.#checkNames = checkNames;
   }
 
   get loop(): CommitLoop {
@@ -54,6 +64,13 @@ export class Shard {
       if (isUnreachable(error) && mayLack) return error;
       throw error;
     });
+  }
+
+  /** Rejects with MISMATCH if its events have other values, another clock or other labels. */
+  async checkKind(kind: Pick<SeriesSettings, "valueType" | "clock">): Promise<void> {
+    const { header } = await this.loop.online.reader.open("header");
+    if (header) checkKind(header, kind);
+    await this.#checkNames?.();
   }
 
   async close(): Promise<void> {

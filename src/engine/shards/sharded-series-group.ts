@@ -57,7 +57,7 @@ function inShards(
     const time = new ServerTime(store.monotonic);
     const loopOf = (ended: (error: unknown) => void) =>
       new CommitLoop(store, key, { ...series, appending: journal.send, beforeAppend, ended }, time, servers.site);
-    const shard: Shard = new Shard(loopOf, store.monotonic);
+    const shard: Shard = new Shard(loopOf, store.monotonic, () => journal.names.refresh());
     journals.set(shard, journal);
     return shard;
   });

@@ -79,7 +79,8 @@ export class Shards {
     this.#isList = isList;
     this.#name = name;
     this.#settings = settings;
-    this.#agreement = new Agreement(stores, isList, name, number, settings, labels);
+    const checkPlain = (server: number) => this.#plainOn(server).checkKind(settings);
+    this.#agreement = new Agreement(stores, isList, name, number, settings, labels, checkPlain);
     this.#make = make;
     this.own = this.#shardsOf(number);
   }
@@ -150,8 +151,7 @@ export class Shards {
         else if (position === 0 || !this.#isList) unknown = Math.max(unknown, number);
         else unknown = Math.max(unknown, number - this.own.length);
       }
-      const store = this.#stores[i]!;
-      if (isPlain) shards.add(this.#shardAt(store, store.keyOf(this.#name)));
+      if (isPlain) shards.add(this.#plainOn(i));
     }
     return { shards: [...shards], unknown };
   }
@@ -165,6 +165,12 @@ export class Shards {
       this.#spreads.set(number, shards);
     }
     return shards;
+  }
+
+  /** The events of a server without shards. */
+  #plainOn(server: number): Shard {
+    const store = this.#stores[server]!;
+    return this.#shardAt(store, store.keyOf(this.#name));
   }
 
   #shardAt(store: Store, key: string): Shard {

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { SeriesGroup, ShardedSeriesGroup, type ShardedSeriesGroupOptions } from "../../../src/entries/index.ts";
+import {
+  Series,
+  SeriesGroup,
+  ShardedSeries,
+  ShardedSeriesGroup,
+  type ShardedSeriesGroupOptions,
+} from "../../../src/entries/index.ts";
 import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
 import { expectRows, type LabelledEvent, rowsByHand } from "../../groups/contract/oracle.ts";
 import { runs } from "../../harness/runs.ts";
@@ -128,6 +134,32 @@ export function shardedGroupSuite(name: string, kernel: KernelName, open: () => 
       await expectError(groupOn(2).record(1, { route: "/a" }), "MISMATCH", /other processes record in 4 shards/);
       await two.delete();
       for (const group of [plain, two, four]) expect((await group.stats()).rows).toEqual([]);
+    });
+
+    it("events of another kind without shards refuse it before anything is written", async () => {
+      const others = [
+        () => new SeriesGroup(opened.store, "g", { labels: ["code"], retention: "1m", ...opened.modes }),
+        () => new Series(opened.store, "g", { retention: "1m", ...opened.modes }),
+      ];
+      for (const open of others) {
+        await opened.clear();
+        const other = open();
+        made.push(other);
+        await (other instanceof Series ? other.record(1) : other.record(1, { code: "200" }));
+        const before = await opened.keys();
+        const message = other instanceof Series ? /float32 values/ : /the labels code; they were opened with route/;
+        const series = new ShardedSeries(opened.other, "g", {
+          ...opened.modes,
+          retention: "1m",
+          shards: 2,
+          values: "float64",
+        });
+        made.push(series);
+        for (const record of [() => groupOn(2).record(2, { route: "/a" }), () => series.record(2)])
+          await expect(record()).rejects.toMatchObject({ code: "MISMATCH", applied: "no" });
+        await expectError(groupOn(2).record(2, { route: "/a" }), "MISMATCH", message);
+        expect(await opened.keys()).toEqual(before);
+      }
     });
 
     it("a process records in every shard, one for each turn", async () => {
