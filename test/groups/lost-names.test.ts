@@ -75,3 +75,23 @@ test("after failovers and losses, a row has the events of its label, or the answ
   expect(degraded).toBeGreaterThan(0);
   expect(asked).toBeGreaterThan(2 * degraded);
 });
+
+test("events that had no place in names that are lost make an answer degraded", async () => {
+  await opened.clear();
+  const group = new SeriesGroup(opened.store, "g", { labels: ["label"], retention: "1h", maxGroups: 1 });
+  await group.record(1, { label: "a" });
+  opened.clock.nowMs += 60_000;
+  await group.record(2, { label: "b" });
+  await redis.del("oriel:{g}:groups");
+  const reader = new SeriesGroup(opened.store, "g", { labels: ["label"], retention: "1h", maxGroups: 1 });
+  for (const one of [group, reader]) {
+    const { rows, ...answer } = await one.stats({ span: "30s" });
+    expect(rows).toMatchObject([{ labels: { label: "_other" }, count: 1 }]);
+    expect(answer).toMatchObject({ others: 1, degraded: true, degradedBy: "lost" });
+    expect(await one.stats({ span: "1s", at: opened.clock.nowMs - 30_000 })).toMatchObject({
+      rows: [],
+      degraded: false,
+    });
+    await one.close();
+  }
+});

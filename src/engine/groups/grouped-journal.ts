@@ -80,7 +80,8 @@ export class GroupedJournal {
         this.#proven = { since: found.since, generation, count: provenCount };
       }
       if (isNew && found.events.maxNumber > provenCount && attempt < MAX_ATTEMPTS) continue;
-      const isOld = found.first < names.known.firstChunk; // its numbers are those of a dictionary that is gone
+      // Its numbers are those of a dictionary that is gone: each append names one, even if all its events are of the group 0.
+      const isOld = found.first < names.known.firstChunk || (names.known.length === 0 && found.events.runs.length > 0);
       const degradedBy = found.degradedBy ?? (isOld ? "lost" : undefined);
       const { values, tree } = names.groups;
       const valuesOf = (number: number) => (isOld || number > provenCount ? undefined : values[number - 1]);
