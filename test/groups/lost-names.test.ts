@@ -95,3 +95,21 @@ test("events that had no place in names that are lost make an answer degraded", 
     await one.close();
   }
 });
+
+test("a group that had no place has one in names that others have begun anew", async () => {
+  await opened.clear();
+  const open = () => new SeriesGroup(opened.store, "g", { labels: ["label"], retention: "1m", maxGroups: 2 });
+  const [group, other] = [open(), open()];
+  for (const label of ["a", "b"]) await group.record(1, { label });
+  opened.clock.nowMs += 600_000; // all is gone
+  await other.record(2, { label: "c" });
+  await group.record(3, { label: "c" });
+  for (const one of [group, other]) {
+    expect(await one.stats()).toMatchObject({
+      rows: [{ labels: { label: "c" }, count: 2 }],
+      others: 0,
+      degraded: false,
+    });
+    await one.close();
+  }
+});

@@ -101,9 +101,9 @@ export class OwnGroups {
     // Labels that a loop over their names does not find may be known.
     const known = this.#tree.numberOf(values);
     if (known !== undefined) return known;
-    // The first groups of this process may not be those that the store keeps.
-    const { length } = this.values;
-    if (length <= this.#maxGroups || (this.#keeps(values) ?? length <= 2 * this.#maxGroups)) return this.#keep(values);
+    // The first groups of this process may not be those that the store keeps. Nor may those be that it kept when last asked: an append
+    // finds out, so an event keeps its group until then.
+    if (this.values.length <= 2 * this.#maxGroups || this.#keeps(values)) return this.#keep(values);
     this.#onFull();
     return 0;
   }
