@@ -65,7 +65,7 @@ describe("labels of any form", () => {
     const own = new OwnGroups(
       ["a"],
       total,
-      () => undefined,
+      () => false,
       () => {},
     );
     for (let i = 0; i < total; i++) own.numberOf({ a: `${i}` });

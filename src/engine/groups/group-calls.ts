@@ -29,8 +29,8 @@ export interface GroupEvents {
   readonly loop: CommitLoop;
   /** Throws UNAVAILABLE if a question can no longer be asked. */
   checkAskable(): void;
-  /** Whether the store keeps a group. Undefined if it may begin to. */
-  keeps(values: readonly string[]): boolean | undefined;
+  /** Whether the store keeps a group, as far as this process knows. */
+  keeps(values: readonly string[]): boolean;
   rows(query: RowsQuery): Promise<GroupRows>;
   delete(): Promise<void>;
   close(): Promise<void>;

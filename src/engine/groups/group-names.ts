@@ -71,10 +71,9 @@ export class GroupNames {
     return 0;
   }
 
-  /** Whether a group has a number. Undefined if it may get one. */
-  keeps(values: readonly string[]): boolean | undefined {
-    if (this.#tree.numberOf(values) !== undefined) return true;
-    return this.isFull ? false : undefined;
+  /** Whether a group has a number. */
+  keeps(values: readonly string[]): boolean {
+    return this.#tree.numberOf(values) !== undefined;
   }
 
   /** Whether further groups have the number 0. */

@@ -66,17 +66,17 @@ export class OwnGroups {
   readonly values: (readonly string[])[] = [];
   readonly #names: readonly string[];
   readonly #maxGroups: number;
-  readonly #keeps: (values: readonly string[]) => boolean | undefined;
+  readonly #keeps: (values: readonly string[]) => boolean;
   readonly #onFull: () => void;
   readonly #tree = new GroupTree();
 
   /**
-   * `keeps`: whether the store keeps a group; undefined if it may begin to. `onFull` is called for each group that is not kept.
+   * `keeps`: whether the store is known to keep a group. `onFull` is called for each group that is not kept.
    */
   constructor(
     names: readonly string[],
     maxGroups: number,
-    keeps: (values: readonly string[]) => boolean | undefined,
+    keeps: (values: readonly string[]) => boolean,
     onFull: () => void,
   ) {
     this.#names = names;

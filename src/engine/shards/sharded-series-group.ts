@@ -74,10 +74,7 @@ function inShards(
       return shards.chosen().loop;
     },
     checkAskable: () => shards.checkAskable(),
-    keeps(values) {
-      const all = shards.own.map((shard) => journals.get(shard)!.names.keeps(values));
-      return all.includes(true) || (all.includes(undefined) ? undefined : false);
-    },
+    keeps: (values) => shards.own.some((shard) => journals.get(shard)!.names.keeps(values)),
     async rows(asked) {
       let query = asked;
       let { parts, missingShare } = await windows(query);
