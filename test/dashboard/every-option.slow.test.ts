@@ -135,7 +135,7 @@ const MADE: Made[] = [
       slowRatio: [{ slowRatio: 0.5, slowCall: "1s" }],
       slowCall: [{ slowRatio: 0.5, slowCall: "1s" }],
       minimumCalls: [3],
-      cooldown: ["1m", { cooldown: { first: "1s", factor: 3, longest: "1m", jitter: 0.2 } }],
+      cooldown: ["1m", { first: "1s", factor: 3, longest: "1m", jitter: 0.2 }],
       quorum: [0.5],
       probes: [2],
       lease: ["20s"],

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EPOCH_MODULUS, MAX_PROCESSES } from "../../../src/generated/layouts/breaker.ts";
+import { EPOCH_MODULUS } from "../../../src/generated/layouts/breaker.ts";
 import { flush } from "../../../src/limits/breaker/flush.ts";
 import type { FlushReply, FlushRequest } from "../../../src/limits/breaker/flush-format.ts";
 import type { Rule } from "../../../src/limits/breaker/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
-import { part, runs, seen as seenIn } from "../../harness/runs.ts";
+import { runs, seen as seenIn } from "../../harness/runs.ts";
 
 const { ORIEL_BREAKER_RUNS = "200" } = process.env;
 
@@ -171,38 +171,3 @@ test("long windows: both forms agree on large batches, late records, expiry and 
     { numRuns: runs(Number(ORIEL_BREAKER_RUNS) / 4) },
   );
 });
-
-const TURN = 250;
-
-test.skipIf(part.ofRuns < 1)(
-  "both forms remember 10,000 processes, and each of more takes another's place",
-  async () => {
-    const answers: FlushReply[][] = [];
-    for (const each of opened) {
-      await each.clear();
-      const own: FlushReply[] = [];
-      const hand = (process: number, sequence: number, place = 0) => {
-        const id = String(process).padStart(16, "p");
-        const request = { rule: { ...LONG, spanMs: 60_000 }, id, sequence, batch: [0, 1, 0, 0], place };
-        return each.store.run(flush, "{breaker}", { ...request, settled: [], wanted: 0, first: 1 });
-      };
-      for (let process = 0; process < MAX_PROCESSES; process += TURN)
-        own.push(...(await Promise.all(Array.from({ length: TURN }, (_, i) => hand(process + i, 1)))));
-      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, place: MAX_PROCESSES, calls: MAX_PROCESSES });
-      // Known, with its place or without.
-      expect(await hand(77, 1, 78)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES });
-      expect(await hand(78, 1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES });
-      own.push(await hand(MAX_PROCESSES, 1));
-      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES + 1 });
-      // The one whose place it took is new again. Dead ones leave their places to others after a while.
-      own.push(await hand(own.at(-1)!.place - 1, 1));
-      expect(own.at(-1)).toMatchObject({ callers: MAX_PROCESSES, calls: MAX_PROCESSES + 2 });
-      each.clock.nowMs += 200_000;
-      own.push(await hand(MAX_PROCESSES + 1, 1));
-      expect(own.at(-1)).toMatchObject({ callers: 1, calls: 1 });
-      answers.push(own);
-    }
-    const [memory, redis] = answers;
-    expect(redis!.map(({ place }) => place)).toEqual(memory!.map(({ place }) => place));
-  },
-);
