@@ -52,6 +52,19 @@ const policies = [
   () => [fixedWindow({ limit: 3, span: "1m" })],
 ] as never[];
 
+const GROUP_VALUES = {
+  labels: [["route"]],
+  maxGroups: [5],
+  retention: ["2m"],
+  clock: ["event"],
+  nan: ["ignore"],
+  replicas: [0],
+  resolution: ["1us"],
+  maxPendingBytes: [4096],
+  maxResidentBytes: [4096],
+  entropy: [() => 7],
+};
+
 const MADE: Made[] = [
   {
     kind: "Series",
@@ -165,36 +178,13 @@ const MADE: Made[] = [
   {
     kind: "SeriesGroup",
     matrix: "seriesGroup",
-    values: {
-      labels: [["route"]],
-      maxGroups: [5],
-      retention: ["2m"],
-      clock: ["event"],
-      nan: ["ignore"],
-      replicas: [0],
-      resolution: ["1us"],
-      maxPendingBytes: [4096],
-      maxResidentBytes: [4096],
-      entropy: [() => 7],
-    },
+    values: GROUP_VALUES,
     make: (store, name, options) => new SeriesGroup(store, name, { labels: ["route", "method"], ...options }),
   },
   {
     kind: "SeriesGroup",
     matrix: "shardedSeriesGroup",
-    values: {
-      shards: [1, 5],
-      labels: [["route"]],
-      maxGroups: [5],
-      retention: ["2m"],
-      clock: ["event"],
-      nan: ["ignore"],
-      replicas: [0],
-      resolution: ["1us"],
-      maxPendingBytes: [4096],
-      maxResidentBytes: [4096],
-      entropy: [() => 7],
-    },
+    values: { ...GROUP_VALUES, shards: [1, 5] },
     make: (store, name, options) =>
       new ShardedSeriesGroup(store, name, { labels: ["route", "method"], shards: 3, ...options }),
   },

@@ -46,6 +46,18 @@ const LOCAL = "acts in this process only";
 
 const structuresOf = <Name extends string>(known: Record<Name, Structure>) => known;
 
+const OF_GROUP = {
+  labels: ALL_ROWS,
+  maxGroups: ALL_ROWS,
+  retention: ALL_ROWS,
+  clock: ALL_ROWS,
+  nan: ALL_ROWS,
+  resolution: "rounds before any step: groups/options.test.ts",
+  maxPendingBytes: BOUND,
+  maxResidentBytes: BOUND,
+  entropy: "for tests that repeat themselves",
+};
+
 export const structures = structuresOf({
   series: {
     modes: {
@@ -82,34 +94,13 @@ export const structures = structuresOf({
   },
   seriesGroup: {
     modes: { replicas: [0, 1] },
-    elsewhere: {
-      labels: ALL_ROWS,
-      maxGroups: ALL_ROWS,
-      retention: ALL_ROWS,
-      clock: ALL_ROWS,
-      nan: ALL_ROWS,
-      resolution: "rounds before any step: groups/options.test.ts",
-      maxPendingBytes: BOUND,
-      maxResidentBytes: BOUND,
-      entropy: "for tests that repeat themselves",
-    },
+    elsewhere: OF_GROUP,
     hasKernel: true,
     make: (options) => new SeriesGroup(store, "g", { labels: ["l"], ...options }),
   },
   shardedSeriesGroup: {
     modes: { replicas: [0, 1] },
-    elsewhere: {
-      shards: ALL_ROWS,
-      labels: ALL_ROWS,
-      maxGroups: ALL_ROWS,
-      retention: ALL_ROWS,
-      clock: ALL_ROWS,
-      nan: ALL_ROWS,
-      resolution: "rounds before any step: groups/options.test.ts",
-      maxPendingBytes: BOUND,
-      maxResidentBytes: BOUND,
-      entropy: "for tests that repeat themselves",
-    },
+    elsewhere: { ...OF_GROUP, shards: ALL_ROWS },
     hasKernel: true,
     make: (options) => new ShardedSeriesGroup(store, "g", { labels: ["l"], shards: 2, ...options }),
   },

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { OrielError, SeriesGroup, ShardedSeriesGroup } from "../../src/entries/index.ts";
-import { spreadKeys } from "../../src/store/keys.ts";
-import { seeds } from "../harness/seeds.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
-import { mine, numbersOf, type Random, stormy, turns, type World } from "./storm.ts";
+import { eachSeed, mine, numbersOf, playSteps, type Random, stormy, turns, type World } from "./storm.ts";
 
 const NAME = "storm";
 type Group = SeriesGroup<readonly ["id", "lane"]> | ShardedSeriesGroup<readonly ["id", "lane"]>;
@@ -81,25 +79,15 @@ describe.each([
     const sharded = (shards: number): Group => new ShardedSeriesGroup(storeOfOne(), NAME, { ...options, shards });
     const plain: Group = new SeriesGroup(storeOfOne(), NAME, options);
     const all = [plain, sharded(2)];
-    const keys = [2, 4, 8].flatMap((shards) => spreadKeys(opened.store, NAME, "shard", shards));
-    const work: Promise<void>[] = [];
-    for (let step = 0; step < 25; step++) {
-      opened.clock.nowMs += random.below(20);
+    await playSteps(seed, random, world, opened, NAME, (step) => {
       if (step === 8) all.push(sharded(4));
       if (step === 14) all.push(sharded(8));
-      if (seed % 2 === 1 && random.isOnceIn(5))
-        world.cut = random.isOnceIn(2) ? [] : [keys[random.below(keys.length)]!];
-      for (let i = 0; i < 6; i++) {
+      return () => {
         const one = all[random.below(all.length)]!;
         const isQuery = one !== plain && random.isOnceIn(3);
-        work.push(isQuery ? checkIn(one, known) : recordIn(one, known, random));
-        await turns(random.below(3));
-      }
-      if (!random.isOnceIn(5)) await Promise.all(work.splice(0));
-    }
-    world.cut = [];
-    world.isLossy = false;
-    await Promise.all(work);
+        return isQuery ? checkIn(one, known) : recordIn(one, known, random);
+      };
+    });
     for (const one of all) await one.stats();
     await Promise.all(all.map((one) => one.close()));
     const reader: Group = new ShardedSeriesGroup(opened.store, NAME, { ...options, shards: 1 });
@@ -112,17 +100,7 @@ describe.each([
   }
 
   test("each row has its events, and all together every one that was acknowledged, once", async () => {
-    const { first, count } = seeds(30);
-    const opened = await open();
-    vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
     vi.spyOn(process, "emitWarning").mockImplementation(() => {});
-    try {
-      for (let seed = first; seed < first + count; seed++)
-        await play(seed, opened).catch((error) => {
-          throw new Error(`ORIEL_SEED=${seed}`, { cause: error });
-        });
-    } finally {
-      await opened.close();
-    }
+    await eachSeed(30, open, play);
   });
 });

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { OrielError, Series, ShardedSeries } from "../../src/entries/index.ts";
-import { spreadKeys } from "../../src/store/keys.ts";
-import { seeds } from "../harness/seeds.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
-import { mine, numbersOf, type Random, stormy, turns, type World } from "./storm.ts";
+import { eachSeed, mine, numbersOf, playSteps, type Random, stormy, turns, type World } from "./storm.ts";
 
 const NAME = "storm";
 
@@ -95,26 +93,16 @@ describe.each([
     const storeOfOne = () => stormy(random.isOnceIn(2) ? opened.store : opened.other, random, world);
     const sharded = (shards: number) => new ShardedSeries(storeOfOne(), NAME, { ...options, shards });
     const all: (Series | ShardedSeries)[] = [new Series(storeOfOne(), NAME, options), sharded(2)];
-    const keys = [2, 4, 8].flatMap((shards) => spreadKeys(opened.store, NAME, "shard", shards));
-    const work: Promise<void>[] = [];
-    for (let step = 0; step < 25; step++) {
-      opened.clock.nowMs += random.below(20);
+    await playSteps(seed, random, world, opened, NAME, (step) => {
       if (goesBack && random.isOnceIn(10)) opened.clock.nowMs -= random.below(3000);
       if (step === 8) all.push(sharded(4));
       if (step === 14) all.push(sharded(8));
-      if (seed % 2 === 1 && random.isOnceIn(5))
-        world.cut = random.isOnceIn(2) ? [] : [keys[random.below(keys.length)]!];
-      for (let i = 0; i < 6; i++) {
+      return () => {
         const one = all[random.below(all.length)]!;
         const isQuery = one instanceof ShardedSeries && random.isOnceIn(3);
-        work.push(isQuery ? checkIn(one, known, random) : recordIn(one, known, random, opened.clock.nowMs, goesBack));
-        await turns(random.below(3));
-      }
-      if (!random.isOnceIn(5)) await Promise.all(work.splice(0));
-    }
-    world.cut = [];
-    world.isLossy = false;
-    await Promise.all(work);
+        return isQuery ? checkIn(one, known, random) : recordIn(one, known, random, opened.clock.nowMs, goesBack);
+      };
+    });
     // Buffered events are sent, or reported as lost at the end.
     for (const one of all) await one.stats();
     await Promise.all(all.map((one) => one.close()));
@@ -130,16 +118,6 @@ describe.each([
   }
 
   test("find every event that was acknowledged, and nothing twice, whatever the network does", async () => {
-    const { first, count } = seeds(40);
-    const opened = await open();
-    vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
-    try {
-      for (let seed = first; seed < first + count; seed++)
-        await play(seed, opened).catch((error) => {
-          throw new Error(`ORIEL_SEED=${seed}`, { cause: error });
-        });
-    } finally {
-      await opened.close();
-    }
+    await eachSeed(40, open, play);
   });
 });

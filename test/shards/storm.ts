@@ -1,5 +1,9 @@
+import { vi } from "vitest";
 import { OrielError } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { spreadKeys } from "../../src/store/keys.ts";
+import { seeds } from "../harness/seeds.ts";
+import type { OpenStore } from "../series/contract/stores.ts";
 
 export const numbersOf = (seed: number) => {
   let state = (seed * 7919) >>> 0 || 1;
@@ -50,4 +54,49 @@ export interface World {
   isLossy: boolean;
   /** Number of events that the structures said to have lost. */
   reported: number;
+}
+
+/** Steps of some milliseconds, in which processes act and a shard of 2, 4 or 8 may be away. In the end all is well, and all have acted. */
+export async function playSteps(
+  seed: number,
+  random: Random,
+  world: World,
+  { store, clock }: OpenStore,
+  name: string,
+  begin: (step: number) => () => Promise<void>,
+): Promise<void> {
+  const keys = [2, 4, 8].flatMap((shards) => spreadKeys(store, name, "shard", shards));
+  const work: Promise<void>[] = [];
+  for (let step = 0; step < 25; step++) {
+    clock.nowMs += random.below(20);
+    const act = begin(step);
+    if (seed % 2 === 1 && random.isOnceIn(5)) world.cut = random.isOnceIn(2) ? [] : [keys[random.below(keys.length)]!];
+    for (let i = 0; i < 6; i++) {
+      work.push(act());
+      await turns(random.below(3));
+    }
+    if (!random.isOnceIn(5)) await Promise.all(work.splice(0));
+  }
+  world.cut = [];
+  world.isLossy = false;
+  await Promise.all(work);
+}
+
+/** Plays `usual` seeds on one store, whose clock the process has too. An error names its seed. */
+export async function eachSeed(
+  usual: number,
+  open: () => Promise<OpenStore>,
+  play: (seed: number, opened: OpenStore) => Promise<void>,
+): Promise<void> {
+  const { first, count } = seeds(usual);
+  const opened = await open();
+  vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
+  try {
+    for (let seed = first; seed < first + count; seed++)
+      await play(seed, opened).catch((error) => {
+        throw new Error(`ORIEL_SEED=${seed}`, { cause: error });
+      });
+  } finally {
+    await opened.close();
+  }
 }

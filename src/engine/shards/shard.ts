@@ -1,16 +1,11 @@
 import { Beside } from "../../base/async/beside.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import { untilEnded } from "../../base/async/within.ts";
-import type { OrielError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { checkKind } from "../journal/format/chunk.ts";
-import type { AskedPart, WindowView } from "../series/pending-query.ts";
 import { isUnreachable } from "../series/refused.ts";
 import type { SeriesSettings } from "../series/series-options.ts";
 import type { CommitLoop } from "../series/session/commit-loop.ts";
-import type { WindowQuery } from "../stats/window-query.ts";
-
-type PartOf<Part> = (view: WindowView, fromMs: number, toMs: number) => Part;
 
 /** A shard that could not be reached is tried again after this time. */
 const RETRY_MS = 1000;
@@ -47,23 +42,6 @@ export class Shard {
     if (endsWithRequest) return true;
     this.loop.online.probe().then(() => this.#see(undefined), this.#see);
     return false;
-  }
-
-  /**
-   * The shard's part of an answer, or why it cannot be reached if `mayLack`. Rejects with any other error. Callers that ask for parts
-   * of one `kind` at one time share the part.
-   */
-  ask<Part>(
-    query: WindowQuery,
-    kind: unknown,
-    partOf: PartOf<Part>,
-    asked: AskedPart,
-    mayLack: boolean,
-  ): Promise<Part | OrielError> {
-    return this.loop.exact.compute(query, kind, partOf, asked.reportsDegraded, asked).catch((error) => {
-      if (isUnreachable(error) && mayLack) return error;
-      throw error;
-    });
   }
 
   /** Rejects with MISMATCH if its events have other values, another clock or other labels. */

@@ -1,16 +1,14 @@
 import type { Store } from "../../store/contract.ts";
-import { register } from "../../store/registry/register.ts";
 import { GroupCalls, type GroupEvents } from "../groups/group-calls.ts";
 import type { GroupSettings } from "../groups/group-options.ts";
 import { GroupedJournal } from "../groups/grouped-journal.ts";
 import type { OwnGroups } from "../groups/labels.ts";
-import { type NamedWindow, type RowsQuery, rowsOf } from "../groups/rows.ts";
+import { type RowsQuery, rowsOf } from "../groups/rows.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
-import { isUnreachable } from "../series/refused.ts";
 import { CommitLoop } from "../series/session/commit-loop.ts";
 import { Shard } from "./shard.ts";
 import { type ShardedSeriesGroupOptions, shardedGroupSettings } from "./shard-options.ts";
-import { degrade, type Servers, Shards, serversOf } from "./shards.ts";
+import { degrade, registerSharded, type Servers, Shards, serversOf } from "./shards.ts";
 
 /**
  * A `SeriesGroup` whose events are too many for one server: they lie in shards, as those of a `ShardedSeries` do. Each shard numbers its
@@ -29,16 +27,7 @@ export class ShardedSeriesGroup<const Names extends readonly string[] = readonly
     const { shards, group } = site.checked(undefined, () => shardedGroupSettings(options, count));
     super(site, stores[0]!, name, group, (own, onFull) => inShards(servers, name, shards, group, own, onFull));
     this.shards = shards;
-    const [shared, ofProcess] = group.announced;
-    // In the registry it is a group, whose shards are a setting.
-    register(
-      stores[0]!,
-      "SeriesGroup",
-      name,
-      this,
-      { ...shared, shards },
-      { ...ofProcess, servers: stores.length > 1 ? stores.length : undefined },
-    );
+    registerSharded("SeriesGroup", servers, name, this, shards, group.announced);
   }
 }
 
@@ -61,14 +50,7 @@ function inShards(
     journals.set(shard, journal);
     return shard;
   });
-  const windows = (query: RowsQuery) =>
-    shards.ask<NamedWindow>((shard) => {
-      const window = journals.get(shard)!.window(query);
-      return window.catch((error) => {
-        if (isUnreachable(error)) return error;
-        throw error;
-      });
-    });
+  const windows = (query: RowsQuery) => shards.ask((shard) => journals.get(shard)!.window(query));
   return {
     get loop() {
       return shards.chosen().loop;

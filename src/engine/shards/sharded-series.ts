@@ -4,7 +4,6 @@ import type { Site } from "../../base/site.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
 import { tap } from "../../store/registry/live.ts";
-import { register } from "../../store/registry/register.ts";
 import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
@@ -57,7 +56,7 @@ import {
 import type { WindowStats } from "../stats/window-stats.ts";
 import { Shard } from "./shard.ts";
 import { type ShardedSeriesOptions, shardSettings } from "./shard-options.ts";
-import { type Answers, checkWhole, type Degradable, degrade, Shards, serversOf } from "./shards.ts";
+import { type Answers, checkWhole, type Degradable, degrade, registerSharded, Shards, serversOf } from "./shards.ts";
 
 /** Tries if outlines change while their parts are requested. */
 const MAX_TRIES = 3;
@@ -133,16 +132,7 @@ export class ShardedSeries {
     this.#unobserved = (error, count) =>
       stores[0]!.report?.({ error: site.outer("observe", error) as OrielError, count });
     this[tap] = (listener) => void series.written.add(listener);
-    const [shared, own] = announced;
-    // In the registry it is a series, whose shards are a setting.
-    register(
-      stores[0]!,
-      "Series",
-      name,
-      this,
-      { ...shared, shards },
-      { ...own, servers: stores.length > 1 ? stores.length : undefined },
-    );
+    registerSharded("Series", servers, name, this, shards, announced);
   }
 
   /** Records one event. All events recorded at one time share the next round trip, to one shard. */
@@ -410,10 +400,9 @@ export class ShardedSeries {
     const kind = stats ? `${name} ${kindOf(query)} ${stats.percentiles.length > 0}` : {};
     const found = await this.#shards.ask((shard) => {
       const part = (view: WindowView, fromMs: number, toMs: number) => partOf(view, fromMs, toMs, query);
-      const isAfter = shard === after?.shard;
-      const asked = { afterBatch: isAfter ? after.batch : 0, stats, reportsDegraded };
-      return shard.ask(query, kind, part, asked, !isAfter);
-    });
+      const asked = { afterBatch: shard === after?.shard ? after.batch : 0, stats, reportsDegraded };
+      return shard.loop.exact.compute(query, kind, part, reportsDegraded, asked);
+    }, after?.shard);
     // It is written. The next question does not wait for it, because in Workers another loop may get it.
     if (after) after.batch = 0;
     return found;

@@ -3,6 +3,9 @@ import { argumentError, OrielError } from "../../base/errors.ts";
 import { type Site, siteOf } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { spreadKeys } from "../../store/keys.ts";
+import type { Settings, StructureKind } from "../../store/registry/live.ts";
+import { register } from "../../store/registry/register.ts";
+import { isUnreachable } from "../series/refused.ts";
 import type { SeriesSettings } from "../series/series-options.ts";
 import type { Degraded } from "../stats/window-stats.ts";
 import { Agreement } from "./agreement.ts";
@@ -105,10 +108,13 @@ export class Shards {
     for (const { loop } of this.own) loop.checkAskable();
   }
 
-  /** Asks all shards at once. `ask` resolves with an error if a shard cannot be reached. Rejects if none can. */
-  async ask<Part>(ask: (shard: Shard) => Promise<Part | OrielError>): Promise<Answers<Part>> {
-    const asked = (shard: Shard) => {
-      const answer = ask(shard);
+  /** Asks all shards at once. Rejects if none can be reached, or not the `needed` one, and with any other error. */
+  async ask<Part>(ask: (shard: Shard) => Promise<Part>, needed?: Shard): Promise<Answers<Part>> {
+    const asked = (shard: Shard): Promise<Part | OrielError> => {
+      const answer = ask(shard).catch((error) => {
+        if (isUnreachable(error) && shard !== needed) return error;
+        throw error;
+      });
       answer.catch(() => {}); // all are awaited below
       return answer;
     };
@@ -182,6 +188,19 @@ export class Shards {
     }
     return shard;
   }
+}
+
+/** Announces a sharded structure as one of `kind`, whose shards are a setting. */
+export function registerSharded(
+  kind: StructureKind,
+  { stores }: Servers,
+  name: string,
+  instance: object,
+  shards: number,
+  [shared, own]: readonly [Settings, Settings],
+): void {
+  const servers = stores.length > 1 ? stores.length : undefined;
+  register(stores[0]!, kind, name, instance, { ...shared, shards }, { ...own, servers });
 }
 
 /** Whether an answer may lack events, and why. */

@@ -333,7 +333,10 @@ export class Limiter {
     });
   }
 
-  /** A promise, if the policies are loaded first. The signal ends the wait for it. */
+  /**
+   * A promise, if the policies are loaded first. The signal ends the wait for it. Callers await nothing else, so that the calls of one
+   * turn are sent in their order.
+   */
   #of(
     id: string,
     options: Pick<TakeOptions, "tag" | "policies" | "key" | "request" | "signal">,
