@@ -1,7 +1,7 @@
 import { asTyped } from "../format.ts";
 import { policyText } from "./policy-text.ts";
 
-const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|.*Ms)$/;
+const DURATIONS = /^(retention|span|lease|interval|flush|cooldown|slowCall|every|dedupeFor|first|longest|.*Ms)$/;
 
 /** Whether the setting of this name is a duration in ms. */
 export function isDuration(name: string): boolean {
@@ -23,7 +23,7 @@ function valueText(name: string, value: unknown): string {
   if (value === 0 || value === false || value === null || value === undefined) return "";
   if (typeof value === "number" && isDuration(name)) return asTyped(value);
   if (Array.isArray(value)) return value.map((each) => textOf(each)).join(" ");
-  return textOf(value);
+  return typeof value === "object" ? `(${settingsText(value as Record<string, unknown>)})` : textOf(value);
 }
 
 function textOf(value: unknown): string {

@@ -34,7 +34,7 @@ describe("oriel top --once", () => {
     );
     expect(stdout).toMatch(/^name +kind +rate\/s +p99 +denied\/s +lag +state +procs +seen$/m);
     expect(stdout).toMatch(/^api:latency +Series +0\.0278 +99\.0 +1 +[\d.]+ m?s$/m);
-    expect(stdout).toMatch(/^payments +Breaker +0 +open, \d+ s left /m);
+    expect(stdout).toMatch(/^payments +Breaker +0 +open, \d+ s left, forced /m);
     expect(stdout).toMatch(/^api +Limiter +0.00222 +8.3e-4 +per-minute: sliding-window 5 a minute /m);
     expect(stdout).toMatch(/^sms +DelayQueue +[\d.]+ m?s +1 due /m);
     expect(stdout).toMatch(/^\\x1b\]0;x\\x07\\x9b31m +Lock +\d /m);

@@ -55,6 +55,8 @@ function textOf(name: string, value: unknown): string {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "string") return escaped(value);
   if (Array.isArray(value) && value.length === 0) return "none";
-  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
-  return escaped(isList ? value.join(", ") : JSON.stringify(value));
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return escaped(value.join(", "));
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return escaped(JSON.stringify(value));
+  const parts = Object.entries(value).map(([part, each]) => `${escaped(wordsOf(part))} ${textOf(part, each)}`);
+  return parts.join(", ");
 }
