@@ -1,6 +1,7 @@
-// Turns the fonts that PNG pictures of `oriel replay --plot` use into src/generated/fonts.ts: Inter, regular and semibold, with
-// Latin, Greek and Cyrillic letters. A renderer of PNG has no fonts of its own, and a server often has none either.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// Copies the fonts that PNG pictures of `oriel replay --plot` use to src/generated/fonts, and lists them in src/generated/fonts.ts:
+// Inter, regular and semibold, with Latin, Greek and Cyrillic letters. A renderer of PNG has no fonts of its own, and a server often
+// has none either. They are files, because text in base64 is a third larger.
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,12 +9,14 @@ import { fileURLToPath } from "node:url";
 const generated = fileURLToPath(new URL("../../src/generated", import.meta.url));
 const require = createRequire(import.meta.url);
 
-const fonts = ["latin", "latin-ext", "greek", "cyrillic"].flatMap((letters) =>
+mkdirSync(join(generated, "fonts"), { recursive: true });
+const urls = ["latin", "latin-ext", "greek", "cyrillic"].flatMap((letters) =>
   [400, 600].map((weight) => {
-    const path = require.resolve(`@fontsource/inter/files/inter-${letters}-${weight}-normal.woff2`);
-    return `  // ${letters}, ${weight}\n  "${readFileSync(path, "base64")}",`;
+    const name = `inter-${letters}-${weight}.woff2`;
+    const from = require.resolve(`@fontsource/inter/files/inter-${letters}-${weight}-normal.woff2`);
+    copyFileSync(from, join(generated, "fonts", name));
+    return `  new URL("./fonts/${name}", import.meta.url),`;
   }),
 );
-const text = `/** WOFF2 files in base64. */\nexport const FONTS: readonly string[] = [\n${fonts.join("\n")}\n];\n`;
-mkdirSync(generated, { recursive: true });
+const text = `/** WOFF2 files. The package has them beside the command. */\nexport const FONTS: readonly URL[] = [\n${urls.join("\n")}\n];\n`;
 writeFileSync(join(generated, "fonts.ts"), text);

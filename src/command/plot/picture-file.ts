@@ -40,7 +40,7 @@ export async function pngOf(svg: string, widthPx: number): Promise<Uint8Array> {
   const wasm = createRequire(import.meta.url).resolve("@resvg/resvg-wasm/index_bg.wasm");
   initialized ??= readFile(wasm).then(initWasm);
   await initialized;
-  const fontBuffers = FONTS.map((font) => Buffer.from(font, "base64"));
+  const fontBuffers = await Promise.all(FONTS.map((font) => readFile(font)));
   const font = { fontBuffers, defaultFontFamily: "Inter", sansSerifFamily: "Inter" };
   const drawn = new Resvg(svg, { fitTo: { mode: "width", value: widthPx }, font });
   try {
