@@ -25,6 +25,10 @@ export const constants = {
   ENDED_LIFE_MS: 86_400_000,
   // The last edge of a calendar window: whole minutes in 4 bytes.
   MAX_EDGE_MS: 60_000 * (2 ** 32 - 1),
+  // How long a process that uses a limiter counts after it was noted, more than twice as long as between two notes.
+  CALLER_LIFE_MS: 75_000,
+  // Processes that are kept for one limiter.
+  MAX_CALLERS: 16_384,
   // Every number of a state is an integer from 0 to this one. Another number means damage.
   MAX_NUMBER: 2 ** 53,
 };

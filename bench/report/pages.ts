@@ -10,5 +10,6 @@ export const PAGES = [
   "docs/understand/why-not.md",
   "docs/understand/storms.md",
   "docs/understand/scale.md",
+  "docs/promises/limiter.md",
   "docs/reference/series.md",
 ].map(inRoot);

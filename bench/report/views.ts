@@ -110,6 +110,15 @@ export const VIEWS: Readonly<Record<string, View>> = {
       ],
     },
   },
+  admitted: {
+    ...{ bench: "admitted", title: "Calls that a limit admits in a window while its store is away, % of the limit" },
+    ...{ rows: { what: "outage", processes: "processes", share: "each decides by" } },
+    values: {
+      ...{ begin: "first window, % of the limit", during: "largest later one, %" },
+      ...{ mean: "mean of the outage, %", end: "first window after it, %" },
+    },
+    plotted: ({ processes }) => processes === 16,
+  },
   cluster: {
     ...{ bench: "cluster", title: "Three client processes: records per second", rows: { layout: "layout" } },
     values: { recordsPerSecond: "records per second", serverUsPerRecord: "µs of the server for each" },

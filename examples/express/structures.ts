@@ -16,10 +16,10 @@ export const store = redisStore(process.env.REDIS_URL ?? "redis://127.0.0.1:6379
 store.on("error", ({ error }) => console.error(error.message));
 store.on("down", ({ address, reason }) => console.error(`Redis ${address} is away: ${reason}`));
 
-/** 100 requests a minute from one address. While Redis is away, each of four processes admits a quarter of them. */
+/** 100 requests a minute from one address. While Redis is away, the processes share them. */
 export const limiter = new Limiter(store, [slidingWindow({ limit: 100, span: "1m" })], {
   name: "shop",
-  onStoreError: localDecisions({ share: 1 / 4 }),
+  onStoreError: localDecisions(),
 });
 export const latency = new Series(store, "shop:latency", { retention: "1h", onStoreError: "local" });
 export const sales = new Counters(store, "sales", { dimensions: ["product"] });

@@ -43,6 +43,8 @@ export interface Decision {
   /** True if the store was unreachable and `onStoreError` decided. */
   degraded: boolean;
   degradedBy?: DecidedBy;
+  /** Of a decision by this process alone: its share of each limit, from 1 down. The limits here are those of the share. */
+  share?: number;
   /** Name of the policy that denied, else of the one with the fewest permits left. "block" if the id is blocked. */
   policy: string;
   /** The limit of that policy. */

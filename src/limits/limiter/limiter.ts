@@ -129,6 +129,7 @@ export class Limiter {
   #take(id: string, options: TakeOptions | undefined): Promise<Decision> {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
+      this.#fallback.share?.called();
       const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
       const policies = this.#policiesOf(id);
       const taking =
@@ -342,6 +343,7 @@ export class Limiter {
     options: Pick<TakeOptions, "tag" | "policies" | "key" | "request" | "signal">,
   ): Target | Promise<Target> {
     const { tag, policies: override, key, request, signal } = options;
+    this.#fallback.share?.called();
     const keyPrefix = keyPrefixOf(this.#store, this.name, id, tag);
     const target = (own: readonly Policy[]) => ({
       keyPrefix,

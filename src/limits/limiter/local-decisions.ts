@@ -2,6 +2,7 @@ import { argumentError, checkKnown } from "../../base/errors.ts";
 import { atSite } from "../../base/site.ts";
 import type { Store } from "../../store/contract.ts";
 import { bringLocalForms, storeInMemory } from "../../store/memory/memory.ts";
+import { type Callers, callersOf } from "./client/callers.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
@@ -14,37 +15,41 @@ const stores = new WeakMap<Store, Store>();
 
 /** Options of `localDecisions`. */
 export interface LocalDecisionsOptions {
-  /** Share of each limit that this process admits: above 0, at most 1 (default). At least one permit. */
+  /**
+   * A fixed share of each limit: above 0, at most 1. Default: one part for each process that used the limiter before the outage.
+   * A process admits at least one permit.
+   */
   share?: number | undefined;
 }
 
 /** How a limiter decides in this process. Made by `localDecisions`. */
 export interface LocalDecisions {
-  readonly share: number;
+  /** Undefined: the processes that use the limiter share its limits. */
+  readonly share: number | undefined;
   /** @internal The memory store in which this process counts while `store` fails. */
   storeFor(store: Store): Store;
-  /** @internal The policies with this process's share of the permits. */
-  sharesOf(policies: readonly Policy[]): Policy[];
-  /** @internal Marks a decision and its permit as local. */
-  marked(decision: Decision): Decision;
+  /** @internal The share of a limiter's permits. */
+  shareOf(store: Store, name: string): Share;
 }
 
 /**
  * For `onStoreError` of a limiter: while the store is unreachable, this process decides alone, by the calls that it has let pass
- * since, up to its share of each limit. It knows no blocks. The limiters of one store count together, in at most 64 MiB.
+ * since, up to its share of each limit. The processes that called in the last 75 s share the limits: each has `limit` ÷ n, rounded
+ * down, and at least one permit. A process that has never reached the store has the whole limit, unless `share` says less.
+ * It knows no blocks. The limiters of one store count together, in at most 64 MiB. While the store answers, one call in 30 s
+ * sends a step more.
  */
 export function localDecisions(options: LocalDecisionsOptions = {}): LocalDecisions {
   return atSite("localDecisions", () => {
     checkKnown(options, ["share"]);
-    const { share = 1 } = options;
-    if (typeof share !== "number" || !(share > 0 && share <= 1))
+    const { share } = options;
+    if (share !== undefined && (typeof share !== "number" || !(share > 0 && share <= 1)))
       throw argumentError("share", share, "a number above 0, at most 1");
     bringLocalForms(decisionForms);
     return Object.freeze({
       share,
       storeFor,
-      sharesOf: (policies: readonly Policy[]) => policies.map((one) => shareOf(one, share)),
-      marked,
+      shareOf: (store: Store, name: string) => new Share(share ?? callersOf(store, name)),
     });
   });
 }
@@ -59,20 +64,45 @@ function storeFor(store: Store): Store {
   return local;
 }
 
-/** A policy with one process's share of the permits, at least one. */
-function shareOf(policy: Policy, share: number): Policy {
-  if (share === 1 || policy.limit === 0) return policy;
-  const part = (permits: number) => Math.max(1, Math.floor(permits * share));
-  // Windows and lent permits have no rate.
-  return { ...policy, limit: part(policy.limit), rate: policy.rate && part(policy.rate) };
-}
+/** The part of a limiter's permits that this process admits alone. */
+export class Share {
+  readonly #of: number | Callers;
 
-/** The permit is released in this process. A cost above the share gets a finite `retryAfterMs`, because the store may allow it. */
-function marked(decision: Decision): Decision {
-  const policies = decision.policies.map(retriable);
-  const local: Decision = { ...retriable(decision), policies, degraded: true, degradedBy: "local" };
-  if (local.permit !== undefined) local.permit = localPermit(local.permit);
-  return local;
+  constructor(of: number | Callers) {
+    this.#of = of;
+  }
+
+  /** Notes a call, so that this process has a share. */
+  called(): void {
+    if (typeof this.#of === "object") this.#of.note();
+  }
+
+  get #parts(): number {
+    return typeof this.#of === "object" ? this.#of.count : 1 / this.#of;
+  }
+
+  /** The policies with the share of each limit, at least one permit. */
+  of(policies: readonly Policy[]): readonly Policy[] {
+    const parts = this.#parts;
+    const part = (permits: number) => Math.max(1, Math.floor(permits / parts));
+    if (parts === 1) return policies;
+    return policies.map((one) =>
+      // Windows and lent permits have no rate.
+      one.limit === 0 ? one : { ...one, limit: part(one.limit), rate: one.rate && part(one.rate) },
+    );
+  }
+
+  /**
+   * Marks a decision and its permit as local. The permit is released in this process. A cost above the share gets a finite
+   * `retryAfterMs`, because the store may allow it.
+   */
+  marked(decision: Decision): Decision {
+    const policies = decision.policies.map(retriable);
+    const share = 1 / this.#parts;
+    const local: Decision = { ...retriable(decision), policies, degraded: true, degradedBy: "local", share };
+    if (local.permit !== undefined) local.permit = localPermit(local.permit);
+    return local;
+  }
 }
 
 function retriable<One extends { retryAfterMs: number }>(one: One): One {

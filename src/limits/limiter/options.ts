@@ -92,7 +92,7 @@ const LEASE = { permits: [permitsOf], for: [durationMs, undefined, 1, MAX_LEASE_
 export type LimiterSettings = SettingsOf<typeof LIMITER>;
 
 function onStoreErrorOf(argument: string, value: OnStoreError): OnStoreError {
-  if (!["throw", "allow", "deny"].includes(value as string) && typeof Object(value).storeFor !== "function")
+  if (!["throw", "allow", "deny"].includes(value as string) && typeof Object(value).shareOf !== "function")
     throw argumentError(argument, value, '"throw", "allow", "deny" or localDecisions()');
   return value;
 }

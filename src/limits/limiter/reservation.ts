@@ -64,7 +64,7 @@ export class Reservation {
       if (!fallback.decidesAfter(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
       if (onStoreError === "allow") return new Reservation(site, undefined, terms, newToken(), true);
-      const shares = { ...terms, policies: onStoreError.sharesOf(policies) };
+      const shares = { ...terms, policies: fallback.share!.of(policies) };
       return Reservation.#at(site, fallback.clientOf(onStoreError), shares, true);
     }
   }

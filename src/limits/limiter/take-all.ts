@@ -69,18 +69,17 @@ async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
     const decider = parts.find(({ fallback }) => fallback.onStoreError === strictest)!;
     if (!decider.fallback.decidesAfter(error) || strictest === "throw") throw error;
     if (typeof strictest === "string") return fixedDecision(policiesOf(parts), cost, strictest);
-    const shares = parts.map((part) => ({ ...part, policies: sharesOf(part) }));
-    return strictest.marked(await takeFrom(strictest.storeFor(store), shares));
+    const shares = parts.map((part) => ({
+      ...part,
+      policies: part.fallback.share?.of(part.policies) ?? part.policies,
+    }));
+    return decider.fallback.share!.marked(await takeFrom(strictest.storeFor(store), shares));
   }
 }
 
 function strictestOf(parts: readonly TakePart[]): OnStoreError {
   const all = parts.map(({ fallback }) => fallback.onStoreError);
   return (["throw", "deny"] as const).find((one) => all.includes(one)) ?? all.find((one) => one !== "allow") ?? "allow";
-}
-
-function sharesOf({ fallback: { onStoreError }, policies }: TakePart): readonly Policy[] {
-  return typeof onStoreError === "string" ? policies : onStoreError.sharesOf(policies);
 }
 
 /** Runs one step over the policies of all parts, in order. */

@@ -203,7 +203,7 @@ export function thisProcess(): ProcessFacts {
 }
 
 /** This process's id: host or runtime, pid and a random number, as in "web-1:4242:9f3c21aa". */
-function processId(): string {
+export function processId(): string {
   const { host, pid = "", runtime } = thisProcess();
   id ||= `${host || runtime}:${pid}:${randomU32().toString(16)}`;
   return id;

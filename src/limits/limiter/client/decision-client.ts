@@ -5,7 +5,7 @@ import { KIND, MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
-import type { LocalDecisions } from "../local-decisions.ts";
+import type { LocalDecisions, Share } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
 import { arePoliciesEqual, hasConcurrency, type Policy, quotaMsOf, turnTo } from "../policies.ts";
 import { tokenOf } from "../steps/concurrency.ts";
@@ -262,6 +262,8 @@ function after(decision: Decision, elapsedMs: number): Decision {
 /** Decides by `onStoreError` while the store is unreachable. */
 export class Fallback {
   readonly onStoreError: OnStoreError;
+  /** Of the permits, for this process alone. */
+  readonly share: Share | undefined;
   readonly #store: Store;
   /** The end of a sentence about the limiter while the store is away. */
   readonly #effect: string;
@@ -270,6 +272,7 @@ export class Fallback {
   constructor(store: Store, name: string, onStoreError: OnStoreError) {
     this.#store = store;
     this.onStoreError = onStoreError;
+    if (typeof onStoreError !== "string") this.share = onStoreError.shareOf(store, name);
     const effects = {
       throw: "rejects",
       allow: "allows every call and enforces no limit",
@@ -305,9 +308,10 @@ export class Fallback {
     const { onStoreError } = this;
     if (!this.decidesAfter(error) || onStoreError === "throw") throw error;
     if (typeof onStoreError === "string") return fixedDecision(request.policies, request.cost, onStoreError);
-    const policies = onStoreError.sharesOf(request.policies);
+    const share = this.share!;
+    const policies = share.of(request.policies);
     const token = request.token ?? (hasConcurrency(policies) ? newToken() : undefined);
-    return onStoreError.marked(await decided(this.clientOf(onStoreError), { ...request, policies, token }));
+    return share.marked(await decided(this.clientOf(onStoreError), { ...request, policies, token }));
   }
 
   /** Releases a permit of a local decision. Resolves with false for a permit from the store. */
@@ -316,7 +320,7 @@ export class Fallback {
     if (token === undefined) return false;
     const { onStoreError } = this;
     if (typeof onStoreError === "string") return true;
-    const shares = onStoreError.sharesOf(policies);
+    const shares = this.share!.of(policies);
     await this.clientOf(onStoreError).ask({ keyPrefix, policies: shares, cost: 0, mode: MODE.release, token });
     return true;
   }

@@ -101,6 +101,11 @@ export function keyPrefixOf(store: Store, name: string, id: string, tag: string 
   return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}:${escaped(id, /[%!]/g)}`;
 }
 
+/** The key of the processes that use a limiter. */
+export function callersKeyOf(store: Store, name: string): string {
+  return `${keyOr(store, escaped(name, /[%:!]/g), "name", name, "at most 10240 bytes")}:limit:processes`;
+}
+
 /** The store's key of a name. If the store refuses it, the error names the caller's argument. */
 function keyOr(store: Store, name: string, argument: string, value: unknown, bound: string): string {
   try {
