@@ -168,17 +168,19 @@ export class JournalWriter {
     };
     let answer = await send();
     this.#time.learn(answer);
-    this.#guardedUntilMs = answer.guardedUntilMs;
-    // The store has refused the frames, because they were built before a delete that this process did not know of. They have not counted. The
-    // call has no answer yet, so it is free to follow the delete.
-    while (answer.status === STATUS.void && answer.guardedUntilMs > input.voidAfterMs) {
-      input = { ...input, voidAfterMs: this.#voidAfterMs(answer.nowMs) };
-      answer = await send();
+    let isClosed = false;
+    for (;;) {
       this.#guardedUntilMs = answer.guardedUntilMs;
-    }
-    if (answer.status === STATUS.old) {
-      // Of several copies, the first one may have been written before the chunk was too old.
-      answer = await this.#rotate(answer.header!).then(send).catch(failUncertain);
+      if (answer.status === STATUS.void && answer.guardedUntilMs > input.voidAfterMs) {
+        // The store has refused the frames, because they were built before a delete that this process did not know of. They have not
+        // counted. The call has no answer yet, so it is free to follow the delete.
+        input = { ...input, voidAfterMs: this.#voidAfterMs(answer.nowMs) };
+        answer = await (isClosed ? send().catch(failUncertain) : send());
+      } else if (answer.status === STATUS.old && !isClosed) {
+        // Of several copies, the first one may have been written before the chunk was too old. The next chunk has the guard of a delete.
+        answer = await this.#rotate(answer.header!).then(send).catch(failUncertain);
+        isClosed = true;
+      } else break;
     }
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
     if (isDated) answer.isOnlyCopy = unsure === 0;
