@@ -13,6 +13,8 @@ export const records = {
     ["format", "u8"],
     ["labelCount", "u8"],
     ["zero", "u16"],
+    // Of all processes: that of the one which began the dictionary. Further groups have the number 0.
+    ["maxGroups", "u32"],
     // Chunks of the journal before this number have groups of an earlier dictionary.
     ["firstChunk", "f64"],
   ],

@@ -1,5 +1,8 @@
 import type { KnownGroups } from "../../src/engine/groups/dictionary.ts";
 
+const HEADER_BYTES = 16;
+export const FIRST_CHUNK_AT = 8;
+
 /** The known part of a process that has read nothing. */
 export const NOTHING: KnownGroups = { length: 0, nonce: 0, firstChunk: 0 };
 
@@ -15,9 +18,10 @@ function u32(number: number): Buffer {
 
 /** The header of a dictionary, as lua/README.md has it. */
 export function encodeHeader(labels: readonly string[], birth: number, firstChunk = 0): Uint8Array {
-  const start = Buffer.alloc(12);
+  const start = Buffer.alloc(HEADER_BYTES);
   start.set([1, labels.length]);
-  start.writeDoubleLE(firstChunk, 4);
+  start.writeUInt32LE(1000, 4);
+  start.writeDoubleLE(firstChunk, FIRST_CHUNK_AT);
   return new Uint8Array(Buffer.concat([start, labelBytes(labels), u32(birth)]));
 }
 
@@ -28,13 +32,17 @@ export function encodeGroups(groups: readonly (readonly string[])[], nonce: () =
 /** The known part of a process that has read all of a dictionary. */
 export function knownOf(dictionary: Uint8Array): KnownGroups {
   const bytes = Buffer.from(dictionary);
-  return { length: bytes.length, nonce: bytes.readUInt32LE(bytes.length - 4), firstChunk: bytes.readDoubleLE(4) };
+  return {
+    length: bytes.length,
+    nonce: bytes.readUInt32LE(bytes.length - 4),
+    firstChunk: bytes.readDoubleLE(FIRST_CHUNK_AT),
+  };
 }
 
 /** The groups of a dictionary, read without the code under test. */
 export function groupsIn(dictionary: Uint8Array): string[][] {
   const bytes = Buffer.from(dictionary);
-  let at = 12;
+  let at = HEADER_BYTES;
   const texts = () =>
     Array.from({ length: bytes[1]! }, () => {
       const from = at + 1;

@@ -11,7 +11,7 @@ import { rotate } from "../../src/engine/journal/steps/rotate.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onRedis, START_MS } from "../harness/clock/stepped-stores.ts";
 import { runs } from "../harness/runs.ts";
-import { groupsIn } from "./dictionaries.ts";
+import { FIRST_CHUNK_AT, groupsIn } from "./dictionaries.ts";
 import { restoreKeys, type Saved, savedKeys } from "./redis-copies.ts";
 
 let opened: OpenStore;
@@ -92,7 +92,7 @@ class Writer {
 }
 
 async function firstChunk(): Promise<number> {
-  return (await redis.getBuffer(groupsKey(KEY)))!.readDoubleLE(4);
+  return (await redis.getBuffer(groupsKey(KEY)))!.readDoubleLE(FIRST_CHUNK_AT);
 }
 
 /** The events of all chunks whose numbers the dictionary explains. */

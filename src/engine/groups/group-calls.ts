@@ -29,8 +29,8 @@ export interface GroupEvents {
   readonly loop: CommitLoop;
   /** Throws UNAVAILABLE if a question can no longer be asked. */
   checkAskable(): void;
-  /** Whether the store keeps a group, as far as this process knows. */
-  keeps(values: readonly string[]): boolean;
+  /** Whether the store is known to count a group as `_other`, where the next event goes. */
+  isOther(values: readonly string[]): boolean;
   rows(query: RowsQuery): Promise<GroupRows>;
   delete(): Promise<void>;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export class GroupCalls<Names extends readonly string[]> {
     store: Store,
     name: string,
     settings: GroupSettings,
-    eventsOf: (own: OwnGroups, onFull: () => void) => GroupEvents,
+    eventsOf: (own: OwnGroups, onFull: (maxGroups?: number) => void) => GroupEvents,
   ) {
     const { labels, maxGroups, series } = settings;
     this.#site = site;
@@ -69,11 +69,11 @@ export class GroupCalls<Names extends readonly string[]> {
     this.labels = labels as unknown as Names;
     this.retentionMs = series.retentionMs;
     let isFull = false;
-    const onFull = () => {
-      if (!isFull) warn(`${site.name} has ${maxGroups} groups; the events of all others count as _other`);
+    const onFull = (most = maxGroups) => {
+      if (!isFull) warn(`${site.name} has ${most} groups; the events of all others count as _other`);
       isFull = true;
     };
-    const own = new OwnGroups(labels, maxGroups, (values) => this.#events.keeps(values), onFull);
+    const own = new OwnGroups(labels, maxGroups, (values) => this.#events.isOther(values), onFull);
     this.#own = own;
     this.#events = eventsOf(own, onFull);
     providePairs(pairCodec);

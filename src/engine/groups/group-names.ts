@@ -5,19 +5,20 @@ import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
 import { chunkMsOf } from "../journal/format/chunk.ts";
 import { constants } from "../journal/format/constants.ts";
+import { NUMBER_MASK } from "../kernel/blocks/pairs.ts";
 import { groupsKey, type KnownGroups, NONCE_BYTES } from "./dictionary.ts";
 import { GroupTree } from "./labels.ts";
 import { type Interned, intern } from "./steps/intern.ts";
 
 export interface GroupNamesSettings {
   labels: readonly string[];
-  /** Further groups have the number 0. */
+  /** Of a dictionary that this process begins. Every other one has its own. */
   maxGroups: number;
   retentionMs: number;
   /** Random u32 numbers. */
   entropy: () => number;
-  /** Called once, when a group has no number because there are `maxGroups`. */
-  onFull: () => void;
+  /** Called once, when a group has no number because there are `maxGroups` in the dictionary. */
+  onFull: (maxGroups: number) => void;
 }
 
 /** The purpose of the next request. */
@@ -47,6 +48,8 @@ export class GroupNames {
   #tree = new GroupTree();
   #values: (readonly string[])[] = [];
   #known = NOTHING;
+  /** Of the dictionary. */
+  #maxGroups: number;
   #generation = 0;
   #isFullReported = false;
   /** The request under way, or the next one. */
@@ -58,6 +61,7 @@ export class GroupNames {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
+    this.#maxGroups = settings.maxGroups;
   }
 
   /** The number of a group; 0 if there are too many groups. Undefined if this process has to `add` it first. */
@@ -66,19 +70,22 @@ export class GroupNames {
     if (found !== undefined || !this.isFull) return found;
     if (!this.#isFullReported) {
       this.#isFullReported = true;
-      this.#settings.onFull();
+      this.#settings.onFull(this.#maxGroups);
     }
     return 0;
   }
 
-  /** Whether a group has a number. */
-  keeps(values: readonly string[]): boolean {
-    return this.#tree.numberOf(values) !== undefined;
+  /** Whether a group is known to have the number 0. */
+  isOther(values: readonly string[]): boolean {
+    return this.isFull && this.#tree.numberOf(values) === undefined;
   }
 
-  /** Whether further groups have the number 0. */
+  /**
+   * Whether further groups have the number 0. The dictionary says how many it takes, so that a group which one process counts as
+   * `_other` gets no number from another.
+   */
   get isFull(): boolean {
-    return this.count >= this.#settings.maxGroups;
+    return this.#known.length > 0 && this.count >= this.#maxGroups;
   }
 
   /** The groups of this generation, which become more: their label values by number - 1, and their numbers. */
@@ -136,14 +143,14 @@ export class GroupNames {
   }
 
   async #run({ groups, isRead, isAdd }: Next): Promise<void> {
-    const { labels, retentionMs, entropy } = this.#settings;
+    const { labels, maxGroups, retentionMs, entropy } = this.#settings;
     const lifetimeMs = retentionMs + chunkMsOf(retentionMs) + 2 * constants.expirySlackMs;
     for (;;) {
       const known = this.#known;
       const added = this.#encodeNew(groups);
       const begins = isAdd && known.length === 0;
       if (added.length === 0 && !isRead && !begins) return;
-      const header = added.length > 0 || begins ? encodeHeader(labels, entropy()) : added;
+      const header = added.length > 0 || begins ? encodeHeader(labels, maxGroups, entropy()) : added;
       // The store adds no group for a process that knows none. It only begins a dictionary.
       const reply = await this.#store.run(intern, this.#key, {
         header,
@@ -168,7 +175,7 @@ export class GroupNames {
     const seen = new Set<string>();
     let sizeBytes = 0;
     for (const values of groups) {
-      if (sizeBytes >= REQUEST_BYTES || this.count + seen.size >= this.#settings.maxGroups) break;
+      if (sizeBytes >= REQUEST_BYTES || this.count + seen.size >= this.#maxGroups) break;
       if (this.numberOf(values) !== undefined) continue;
       const name = JSON.stringify(values);
       if (seen.has(name)) continue;
@@ -186,6 +193,7 @@ export class GroupNames {
       this.#tree = new GroupTree();
       this.#values = [];
       this.#known = NOTHING;
+      this.#maxGroups = this.#settings.maxGroups;
       this.#generation++;
     }
     if (length === 0) return;
@@ -210,13 +218,15 @@ export class GroupNames {
     if (from === 0) {
       const labelCount = view.getUint8(layout.GROUPS_LABEL_COUNT_AT);
       const isForeign = view.getUint8(layout.GROUPS_FORMAT_AT) !== layout.GROUPS_FORMAT;
+      const maxGroups = view.getUint32(layout.GROUPS_MAX_GROUPS_AT, true);
       const firstChunk = view.getFloat64(layout.GROUPS_FIRST_CHUNK_AT, true);
       at = layout.GROUPS_BYTES;
       const labels = readTexts(labelCount);
-      if (isForeign || !labels) throw damaged();
+      if (isForeign || !labels || maxGroups === 0 || maxGroups > NUMBER_MASK) throw damaged();
       if (JSON.stringify(labels) !== JSON.stringify(this.#settings.labels))
         throw otherLabels(labels, this.#settings.labels);
       learn(firstChunk);
+      this.#maxGroups = maxGroups;
     }
     const firstAt = at;
     for (let values = readTexts(this.#settings.labels.length); values; ) {
@@ -230,8 +240,9 @@ export class GroupNames {
   }
 }
 
-function encodeHeader(labels: readonly string[], birth: number): Uint8Array {
+function encodeHeader(labels: readonly string[], maxGroups: number, birth: number): Uint8Array {
   const bytes = encodeTexts(labels, layout.GROUPS_BYTES, birth);
+  new DataView(bytes.buffer).setUint32(layout.GROUPS_MAX_GROUPS_AT, maxGroups, true);
   bytes[layout.GROUPS_FORMAT_AT] = layout.GROUPS_FORMAT;
   bytes[layout.GROUPS_LABEL_COUNT_AT] = labels.length;
   return bytes;

@@ -30,7 +30,7 @@ export class GroupedJournal {
     key: string,
     { labels, maxGroups, series: { retentionMs, entropy } }: GroupSettings,
     own: OwnGroups,
-    onFull: () => void,
+    onFull: (maxGroups: number) => void,
     loop: () => CommitLoop,
   ) {
     this.#key = key;

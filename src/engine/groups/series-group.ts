@@ -31,7 +31,7 @@ function inOneJournal(
   site: Site,
   settings: GroupSettings,
   own: OwnGroups,
-  onFull: () => void,
+  onFull: (maxGroups: number) => void,
 ): GroupEvents {
   const key = store.keyOf(name);
   const time = new ServerTime(store.monotonic);
@@ -43,7 +43,7 @@ function inOneJournal(
       return loops.free;
     },
     checkAskable: () => loops.free.checkAskable(),
-    keeps: (values) => journal.names.keeps(values),
+    isOther: (values) => journal.names.isOther(values),
     rows: async (query) => rowsOf([await journal.window(query)], query, settings),
     async delete() {
       const loop = loops.free;

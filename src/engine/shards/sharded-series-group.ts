@@ -37,7 +37,7 @@ function inShards(
   number: number,
   group: GroupSettings,
   own: OwnGroups,
-  onFull: () => void,
+  onFull: (maxGroups: number) => void,
 ): GroupEvents {
   const { series, labels } = group;
   const journals = new Map<Shard, GroupedJournal>();
@@ -56,7 +56,7 @@ function inShards(
       return shards.chosen().loop;
     },
     checkAskable: () => shards.checkAskable(),
-    keeps: (values) => shards.own.some((shard) => journals.get(shard)!.names.keeps(values)),
+    isOther: (values) => journals.get(shards.chosen())!.names.isOther(values),
     async rows(asked) {
       let query = asked;
       let { parts, missingShare } = await windows(query);

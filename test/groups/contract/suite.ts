@@ -9,6 +9,7 @@ import {
   ShardedSeriesGroup,
 } from "../../../src/entries/index.ts";
 import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
+import { runs } from "../../harness/runs.ts";
 import type { MatrixStore } from "../../matrix/open.ts";
 import { type AskedRows, expectRows, type LabelledEvent, rowsByHand } from "./oracle.ts";
 
@@ -167,6 +168,50 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
       }
       const texts = warned.mock.calls.map(([text]) => String(text)).filter((text) => text.includes("_other"));
       expect(texts.length).toBe(2);
+      warned.mockRestore();
+    });
+
+    it("of processes with different bounds each row has all events of its group, and _other all the rest", async () => {
+      const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+      const bounds = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 2, maxLength: 4 });
+      const mixed = fc.array(
+        fc.record({
+          value: fc.integer({ min: -50, max: 50 }),
+          route: fc.integer({ min: 0, max: 7 }).map((i) => (i === 7 ? "_other" : `/${i}`)),
+          process: fc.nat(3),
+          goneMs: fc.constantFrom(0, 5),
+        }),
+        { minLength: 20, maxLength: 60 },
+      );
+      let [split, whole] = [0, 0];
+      await fc.assert(
+        fc.asyncProperty(mixed, bounds, async (given, most) => {
+          await opened.clear();
+          const stores = [opened.store, opened.other];
+          const processes = most.map((maxGroups, i) => groupOn(stores[i % 2], { maxGroups }));
+          const recorded: LabelledEvent[] = [];
+          for (const { value, route, process, goneMs } of given) {
+            opened.clock.nowMs += goneMs;
+            const labels = { route, method: route === "_other" ? "_other" : "GET" };
+            await processes[process % processes.length]!.record(value, labels);
+            recorded.push({ t: opened.clock.nowMs, value, labels });
+          }
+          for (const group of [...processes, groupOn(opened.store, { maxGroups: 1 }), groupOn(opened.other)]) {
+            const answer = await group.stats({ by: ["route"] });
+            const kept = new Set(answer.rows.map(({ labels }) => labels.route));
+            const seen = recorded.map((event) =>
+              kept.has(event.labels.route!) ? event : { ...event, labels: { route: "_other", method: "_other" } },
+            );
+            expectRows(answer, seen, { by: ["route"] });
+            expect(answer.degraded).toBe(false);
+            if (answer.others > recorded.filter(({ labels }) => labels.route === "_other").length) split++;
+            else whole++;
+          }
+        }),
+        { numRuns: runs(25) },
+      );
+      expect(split).toBeGreaterThan(0);
+      expect(whole).toBeGreaterThan(0);
       warned.mockRestore();
     });
 
