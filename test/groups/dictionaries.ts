@@ -1,7 +1,8 @@
 import type { KnownGroups } from "../../src/engine/groups/dictionary.ts";
 
-const HEADER_BYTES = 16;
-export const FIRST_CHUNK_AT = 8;
+const HEADER_BYTES = 44;
+const FORMER_BYTES_AT = 16;
+export const FIRST_CHUNK_AT = 20;
 
 /** The known part of a process that has read nothing. */
 export const NOTHING: KnownGroups = { length: 0, nonce: 0, firstChunk: 0 };
@@ -17,12 +18,16 @@ function u32(number: number): Buffer {
 }
 
 /** The header of a dictionary, as lua/README.md has it. */
-export function encodeHeader(labels: readonly string[], birth: number, firstChunk = 0): Uint8Array {
+export function encodeHeader(
+  labels: readonly string[],
+  birth: number,
+  former: Uint8Array = new Uint8Array(0),
+): Uint8Array {
   const start = Buffer.alloc(HEADER_BYTES);
   start.set([1, labels.length]);
   start.writeUInt32LE(1000, 4);
-  start.writeDoubleLE(firstChunk, FIRST_CHUNK_AT);
-  return new Uint8Array(Buffer.concat([start, labelBytes(labels), u32(birth)]));
+  start.writeUInt32LE(former.length, FORMER_BYTES_AT);
+  return new Uint8Array(Buffer.concat([start, labelBytes(labels), former, u32(birth)]));
 }
 
 export function encodeGroups(groups: readonly (readonly string[])[], nonce: () => number): Uint8Array {
@@ -50,7 +55,7 @@ export function groupsIn(dictionary: Uint8Array): string[][] {
       return bytes.toString("utf8", from, at);
     });
   texts();
-  at += 4;
+  at += bytes.readUInt32LE(FORMER_BYTES_AT) + 4;
   const groups: string[][] = [];
   for (; at < bytes.length; at += 4) groups.push(texts());
   return groups;

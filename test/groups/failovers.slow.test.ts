@@ -171,7 +171,7 @@ test("after failovers, losses and late copies, each event has the label that its
       for (const { names } of writers) {
         await names.refresh();
         const bytes = await redis.getBuffer(groupsKey(KEY));
-        expect(names.count).toBe(bytes ? groupsIn(bytes).length : 0);
+        expect(names.groups.count).toBe(bytes ? groupsIn(bytes).length : 0);
       }
     }),
     { numRuns: runs(200) },

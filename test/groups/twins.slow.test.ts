@@ -25,6 +25,9 @@ const step = fc.oneof(
         maxLength: 3,
       }),
       lifetimeMs: fc.constantFrom(1, 70_000, 200_000),
+      spareMs: fc.constantFrom(0, 1000, 60_000),
+      /** The names begin anew, if they may. */
+      isNew: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
     }),
   },
   {
@@ -52,7 +55,14 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-const BEGIN: Step = { kind: "intern", part: "nothing", groups: [["a", "b"]], lifetimeMs: 200_000 };
+const BEGIN: Step = {
+  kind: "intern",
+  part: "nothing",
+  groups: [["a", "b"]],
+  lifetimeMs: 200_000,
+  spareMs: 0,
+  isNew: false,
+};
 const APPEND: Step = { kind: "append", part: "last", isPlain: false, ats: null, retentionMs: 90_000, voidInMs: 10_000 };
 /** A chunk of an earlier dictionary, which random steps seldom meet. */
 const EARLIER: Step[] = [BEGIN, APPEND, { kind: "lose", what: "groups" }, BEGIN, APPEND];
@@ -82,14 +92,16 @@ class Player {
         if (one.ms > 0 || clock.nowMs - this.#startMs < constants.expirySlackMs) clock.nowMs += one.ms;
         return clock.nowMs;
       case "intern": {
-        const header = encodeHeader(["route", "method"], ++this.#drawn);
         const groups = encodeGroups(one.groups, () => ++this.#drawn);
-        const input = { header, known: this.#part(one.part), groups, lifetimeMs: one.lifetimeMs };
+        const header = encodeHeader(["route", "method"], ++this.#drawn, groups);
+        const known = this.#part(one.part);
+        const all = { header, known, groups, lifetimeMs: one.lifetimeMs, spareMs: one.spareMs };
+        const input = one.isNew ? { ...all, groups: new Uint8Array(0) } : all;
         const send = async () => {
-          const { length, from, bytes } = await store.run(intern, this.#key, input);
+          const { length, from, waitMs, bytes } = await store.run(intern, this.#key, input);
           this.#bytes = new Uint8Array([...(from ? this.#bytes.subarray(0, from) : []), ...bytes]);
           this.#parts.push(length === 0 ? NOTHING : knownOf(this.#bytes));
-          return { length, from, bytes: Buffer.from(bytes) };
+          return { length, from, waitMs, bytes: Buffer.from(bytes) };
         };
         this.#repeat = send;
         return send();

@@ -35,7 +35,12 @@ export async function rareSteps(store: Store, name: string): Promise<Record<stri
 /** The dictionary of the groups of a series, and an append that names a part of it. */
 async function groups(store: Store, name: string) {
   const key = store.keyOf(`${name} groups`);
-  const input = { header: encodeHeader(["route"], 1), groups: encodeGroups([["/"]], () => 2), lifetimeMs: 60_000 };
+  const input = {
+    header: encodeHeader(["route"], 1),
+    groups: encodeGroups([["/"]], () => 2),
+    lifetimeMs: 60_000,
+    spareMs: 0,
+  };
   const begun = await store.run(intern, key, { ...input, known: NOTHING });
   const added = await store.run(intern, key, { ...input, known: knownOf(begun.bytes) });
   const { nowMs } = await store.run(read, key, "header");

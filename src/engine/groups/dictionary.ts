@@ -12,7 +12,7 @@ export const NONCE_BYTES = layout.GROUPS_KNOWN_BYTES - layout.GROUPS_KNOWN_NONCE
 export interface KnownGroups {
   readonly length: number;
   readonly nonce: number;
-  /** Chunks of the journal before this number have groups of an earlier dictionary. */
+  /** Chunks of the journal before this number have other groups. */
   readonly firstChunk: number;
 }
 

@@ -29,8 +29,8 @@ export interface GroupEvents {
   readonly loop: CommitLoop;
   /** Throws UNAVAILABLE if a question can no longer be asked. */
   checkAskable(): void;
-  /** Whether the store is known to count a group as `_other`, where the next event goes. */
-  isOther(values: readonly string[]): boolean;
+  /** Whether the store keeps a group, as far as this process knows. */
+  keeps(values: readonly string[]): boolean;
   rows(query: RowsQuery): Promise<GroupRows>;
   delete(): Promise<void>;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export class GroupCalls<Names extends readonly string[]> {
       if (!isFull) warn(`${site.name} has ${most} groups; the events of all others count as _other`);
       isFull = true;
     };
-    const own = new OwnGroups(labels, maxGroups, (values) => this.#events.isOther(values), onFull);
+    const own = new OwnGroups(labels, maxGroups, (values) => this.#events.keeps(values), onFull);
     this.#own = own;
     this.#events = eventsOf(own, onFull);
     providePairs(pairCodec);
@@ -158,7 +158,7 @@ export class GroupCalls<Names extends readonly string[]> {
     });
   }
 
-  /** Deletes all events, as `Series.delete` does. The names of the groups stay until the retention has passed. */
+  /** Deletes all events, as `Series.delete` does. The names of the groups stay. */
   delete(): Promise<void> {
     return this.#site.run("delete", () => this.#events.delete());
   }

@@ -7,7 +7,7 @@ import { chunkMsOf } from "../journal/format/chunk.ts";
 import { constants } from "../journal/format/constants.ts";
 import { NUMBER_MASK } from "../kernel/blocks/pairs.ts";
 import { groupsKey, type KnownGroups, NONCE_BYTES } from "./dictionary.ts";
-import { GroupTree } from "./labels.ts";
+import { NumberedGroups } from "./numbered-groups.ts";
 import { type Interned, intern } from "./steps/intern.ts";
 
 export interface GroupNamesSettings {
@@ -45,13 +45,18 @@ export class GroupNames {
   readonly #store: Store;
   readonly #key: string;
   readonly #settings: GroupNamesSettings;
-  #tree = new GroupTree();
-  #values: (readonly string[])[] = [];
+  #groups: NumberedGroups;
+  /** Those that were full when the names began anew. No append names them any more, and all their events expire. */
+  #former: NumberedGroups | undefined;
+  /** Where they end in the dictionary. */
+  #formerEnd = 0;
+  /** Chunks of the journal before this number have groups of an earlier dictionary. */
+  #formerFirstChunk = 0;
   #known = NOTHING;
-  /** Of the dictionary. */
-  #maxGroups: number;
   #generation = 0;
   #isFullReported = false;
+  /** By the store's monotonic clock. */
+  #mayBeginMs = Number.POSITIVE_INFINITY;
   /** The request under way, or the next one. */
   #running: Promise<void> = Promise.resolve();
   #next: Next | undefined;
@@ -61,41 +66,63 @@ export class GroupNames {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
-    this.#maxGroups = settings.maxGroups;
-  }
-
-  /** The number of a group; 0 if there are too many groups. Undefined if this process has to `add` it first. */
-  numberOf(values: readonly string[]): number | undefined {
-    const found = this.#tree.numberOf(values);
-    if (found !== undefined || !this.isFull) return found;
-    if (!this.#isFullReported) {
-      this.#isFullReported = true;
-      this.#settings.onFull(this.#maxGroups);
-    }
-    return 0;
-  }
-
-  /** Whether a group is known to have the number 0. */
-  isOther(values: readonly string[]): boolean {
-    return this.isFull && this.#tree.numberOf(values) === undefined;
+    this.#groups = new NumberedGroups(0, settings.maxGroups);
   }
 
   /**
-   * Whether further groups have the number 0. The dictionary says how many it takes, so that a group which one process counts as
-   * `_other` gets no number from another.
+   * The number of a group; that of all others if there are too many. Undefined if this process has to `add` it first.
    */
-  get isFull(): boolean {
-    return this.#known.length > 0 && this.count >= this.#maxGroups;
+  numberOf(values: readonly string[]): number | undefined {
+    const found = this.#groups.numberOf(values);
+    if (found !== undefined || !this.#isFull || this.#mayBegin) return found;
+    if (!this.#isFullReported) {
+      this.#isFullReported = true;
+      this.#settings.onFull(this.#groups.maxGroups);
+    }
+    return this.#groups.others;
   }
 
-  /** The groups of this generation, which become more: their label values by number - 1, and their numbers. */
-  get groups(): { values: readonly (readonly string[])[]; tree: GroupTree } {
-    return { values: this.#values, tree: this.#tree };
+  /** Whether a group has a number. */
+  keeps(values: readonly string[]): boolean {
+    return this.#groups.numberOf(values) !== undefined;
   }
 
-  /** The largest number. */
-  get count(): number {
-    return this.#values.length;
+  /** The groups of this generation, which become more. */
+  get groups(): NumberedGroups {
+    return this.#groups;
+  }
+
+  /** The groups before these, if any. Their events may still be there. */
+  get former(): NumberedGroups | undefined {
+    return this.#former;
+  }
+
+  /** Chunks of the journal before this number have groups of an earlier dictionary. */
+  get firstChunk(): number {
+    return this.#formerFirstChunk;
+  }
+
+  /**
+   * Whether further groups have the number of all others. The dictionary says how many it takes, so that a group which one process counts
+   * as `_other` gets no number from another.
+   */
+  get #isFull(): boolean {
+    return this.#known.length > 0 && this.#groups.isFull;
+  }
+
+  /** Whether full names may begin anew: the numbers of the former groups are free then. */
+  get #mayBegin(): boolean {
+    if (this.#store.monotonic() < this.#mayBeginMs) return false;
+    return this.#known.length - this.#formerEnd <= layout.GROUPS_PAGE_BYTES && this.#nextOthers() !== undefined;
+  }
+
+  /** Numbers that no current group has. Undefined if there are too few. */
+  #nextOthers(): number | undefined {
+    const { others, count } = this.#groups;
+    const { maxGroups } = this.#settings;
+    if (maxGroups < others) return 0;
+    const next = others + count + 1;
+    return next + maxGroups <= NUMBER_MASK ? next : undefined;
   }
 
   /** The part of the dictionary that gave these numbers, which an append names. Its length is 0 without a dictionary. */
@@ -143,20 +170,23 @@ export class GroupNames {
   }
 
   async #run({ groups, isRead, isAdd }: Next): Promise<void> {
-    const { labels, maxGroups, retentionMs, entropy } = this.#settings;
-    const lifetimeMs = retentionMs + chunkMsOf(retentionMs) + 2 * constants.expirySlackMs;
+    const { retentionMs } = this.#settings;
+    const chunkMs = chunkMsOf(retentionMs);
     for (;;) {
       const known = this.#known;
-      const added = this.#encodeNew(groups);
+      const { added, isRest } = this.#encodeNew(groups);
       const begins = isAdd && known.length === 0;
-      if (added.length === 0 && !isRead && !begins) return;
-      const header = added.length > 0 || begins ? encodeHeader(labels, maxGroups, entropy()) : added;
+      // The store begins the names anew only for a process that knows all of them.
+      const beginsAnew = isRest && this.#isFull && this.#mayBegin;
+      if (added.length === 0 && !isRead && !begins && !beginsAnew) return;
+      const header = added.length > 0 || begins ? this.#encodeHeader() : beginsAnew ? this.#encodeNext() : added;
       // The store adds no group for a process that knows none. It only begins a dictionary.
       const reply = await this.#store.run(intern, this.#key, {
         header,
         known,
         groups: begins ? header : added,
-        lifetimeMs,
+        lifetimeMs: retentionMs + chunkMs + 2 * constants.expirySlackMs,
+        spareMs: chunkMs + constants.expirySlackMs,
       });
       // In a Worker another request may have been answered first.
       if (known !== this.#known) continue;
@@ -165,100 +195,169 @@ export class GroupNames {
       } catch (error) {
         throw asCorrupt(groupsKey(this.#key), error);
       }
+      this.#mayBeginMs = this.#store.monotonic() + reply.waitMs;
       isRead = this.#known.length < reply.length;
     }
   }
 
-  /** The next groups without a number, each once. Nonces are fresh, because the same groups may come after others this time. */
-  #encodeNew(groups: readonly (readonly string[])[]): Uint8Array {
+  /**
+   * The next groups without a number, each once, and whether there are more. Nonces are fresh, because the same groups may come after others
+   * this time.
+   */
+  #encodeNew(groups: readonly (readonly string[])[]): { added: Uint8Array; isRest: boolean } {
     const parts: Uint8Array[] = [];
     const seen = new Set<string>();
     let sizeBytes = 0;
+    let isRest = false;
     for (const values of groups) {
-      if (sizeBytes >= REQUEST_BYTES || this.count + seen.size >= this.#maxGroups) break;
-      if (this.numberOf(values) !== undefined) continue;
+      if (this.#groups.numberOf(values) !== undefined) continue;
       const name = JSON.stringify(values);
       if (seen.has(name)) continue;
+      isRest = sizeBytes >= REQUEST_BYTES || this.#groups.count + seen.size >= this.#groups.maxGroups;
+      if (isRest) break;
       seen.add(name);
       const part = encodeTexts(values, 0, this.#settings.entropy());
       parts.push(part);
       sizeBytes += part.length;
     }
-    return joined(parts, sizeBytes);
+    return { added: joined(parts, sizeBytes), isRest };
+  }
+
+  /** A dictionary without groups. */
+  #encodeHeader(others = 0, formerOthers = 0, former: readonly Uint8Array[] = []): Uint8Array {
+    const { labels, maxGroups, entropy } = this.#settings;
+    const formerBytes = former.reduce((sum, part) => sum + part.length, 0);
+    const names = encodeTexts(labels, layout.GROUPS_BYTES);
+    const birth = encodeTexts([], 0, entropy());
+    const bytes = joined([names, ...former, birth], names.length + formerBytes + birth.length);
+    const view = new DataView(bytes.buffer);
+    bytes[layout.GROUPS_FORMAT_AT] = layout.GROUPS_FORMAT;
+    bytes[layout.GROUPS_LABEL_COUNT_AT] = labels.length;
+    view.setUint32(layout.GROUPS_MAX_GROUPS_AT, maxGroups, true);
+    view.setUint32(layout.GROUPS_OTHERS_AT, others, true);
+    view.setUint32(layout.GROUPS_FORMER_OTHERS_AT, formerOthers, true);
+    view.setUint32(layout.GROUPS_FORMER_BYTES_AT, formerBytes, true);
+    return bytes;
+  }
+
+  /** The dictionary that takes the place of this one. Its former groups are those of now. */
+  #encodeNext(): Uint8Array {
+    const { others, values } = this.#groups;
+    const former = values.map((each) => encodeTexts(each, 0, this.#settings.entropy()));
+    return this.#encodeHeader(this.#nextOthers(), others, former);
   }
 
   /** Continues the copy, or begins it again if the known part is gone. */
   #take({ length, from, bytes }: Interned): void {
     if (from !== this.#known.length) {
-      this.#tree = new GroupTree();
-      this.#values = [];
+      this.#groups = new NumberedGroups(0, this.#settings.maxGroups);
+      this.#former = undefined;
+      this.#formerFirstChunk = 0;
       this.#known = NOTHING;
-      this.#maxGroups = this.#settings.maxGroups;
       this.#generation++;
+      this.#isFullReported = false;
     }
     if (length === 0) return;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    let at = 0;
-    const readTexts = (count: number): string[] | undefined => {
-      const texts: string[] = [];
-      while (texts.length < count) {
-        const from = at + 1;
-        const end = from + bytes[at]!;
-        // A page ends anywhere.
-        if (!(end <= bytes.length - NONCE_BYTES)) return undefined;
-        texts.push(decoder.decode(bytes.subarray(from, end)));
-        at = end;
+    const page = new Page(bytes);
+    const before = this.#known.length;
+    const firstChunk = from === 0 ? this.#begin(page) : this.#known.firstChunk;
+    const learn = () => {
+      this.#known = { length: from + page.at, nonce: page.nonce, firstChunk };
+    };
+    const { labels } = this.#settings;
+    while (from + page.at < this.#formerEnd) {
+      const values = page.group(labels.length);
+      if (!values) break;
+      this.#former!.add(values);
+      learn();
+    }
+    if (from + page.at === this.#formerEnd && page.group(0)) learn();
+    if (this.#known.length > this.#formerEnd)
+      for (let values = page.group(labels.length); values; values = page.group(labels.length)) {
+        this.#groups.add(values);
+        learn();
       }
-      at += NONCE_BYTES;
-      return texts;
-    };
-    const learn = (firstChunk: number) => {
-      this.#known = { length: from + at, nonce: view.getUint32(at - NONCE_BYTES, true), firstChunk };
-    };
-    if (from === 0) {
-      const labelCount = view.getUint8(layout.GROUPS_LABEL_COUNT_AT);
-      const isForeign = view.getUint8(layout.GROUPS_FORMAT_AT) !== layout.GROUPS_FORMAT;
-      const maxGroups = view.getUint32(layout.GROUPS_MAX_GROUPS_AT, true);
-      const firstChunk = view.getFloat64(layout.GROUPS_FIRST_CHUNK_AT, true);
-      at = layout.GROUPS_BYTES;
-      const labels = readTexts(labelCount);
-      if (isForeign || !labels || maxGroups === 0 || maxGroups > NUMBER_MASK) throw damaged();
-      if (JSON.stringify(labels) !== JSON.stringify(this.#settings.labels))
-        throw otherLabels(labels, this.#settings.labels);
-      learn(firstChunk);
-      this.#maxGroups = maxGroups;
-    }
-    const firstAt = at;
-    for (let values = readTexts(this.#settings.labels.length); values; ) {
-      this.#values.push(values);
-      this.#tree.set(values, this.count);
-      learn(this.#known.firstChunk);
-      values = readTexts(this.#settings.labels.length);
-    }
     const isWhole = from + bytes.length === length;
-    if (this.#known.length < length && (isWhole || this.#known.length === from + firstAt)) throw damaged();
+    if (this.#known.length < length && (isWhole || this.#known.length === before)) throw damaged();
+  }
+
+  /** Reads the beginning of a dictionary, up to its former groups. Returns the first chunk of its groups. */
+  #begin(page: Page): number {
+    const { view } = page;
+    if (view.byteLength < layout.GROUPS_BYTES) throw damaged();
+    const of = (at: number) => view.getUint32(at, true);
+    const [others, maxGroups] = [of(layout.GROUPS_OTHERS_AT), of(layout.GROUPS_MAX_GROUPS_AT)];
+    const [formerOthers, formerBytes] = [of(layout.GROUPS_FORMER_OTHERS_AT), of(layout.GROUPS_FORMER_BYTES_AT)];
+    const isForeign = view.getUint8(layout.GROUPS_FORMAT_AT) !== layout.GROUPS_FORMAT;
+    page.at = layout.GROUPS_BYTES;
+    const labels = page.texts(view.getUint8(layout.GROUPS_LABEL_COUNT_AT));
+    if (isForeign || !labels || maxGroups === 0 || others + maxGroups > NUMBER_MASK) throw damaged();
+    if (JSON.stringify(labels) !== JSON.stringify(this.#settings.labels))
+      throw otherLabels(labels, this.#settings.labels);
+    this.#groups = new NumberedGroups(others, maxGroups);
+    this.#former = formerBytes > 0 ? new NumberedGroups(formerOthers, 0) : undefined;
+    this.#formerEnd = page.at + formerBytes;
+    this.#formerFirstChunk = view.getFloat64(layout.GROUPS_FORMER_FIRST_CHUNK_AT, true);
+    return view.getFloat64(layout.GROUPS_FIRST_CHUNK_AT, true);
   }
 }
 
-function encodeHeader(labels: readonly string[], maxGroups: number, birth: number): Uint8Array {
-  const bytes = encodeTexts(labels, layout.GROUPS_BYTES, birth);
-  new DataView(bytes.buffer).setUint32(layout.GROUPS_MAX_GROUPS_AT, maxGroups, true);
-  bytes[layout.GROUPS_FORMAT_AT] = layout.GROUPS_FORMAT;
-  bytes[layout.GROUPS_LABEL_COUNT_AT] = labels.length;
-  return bytes;
+/** A part of a dictionary, which may end anywhere. */
+class Page {
+  readonly view: DataView;
+  readonly #bytes: Uint8Array;
+  /** The end of what was read. */
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** The last four bytes that were read. */
+  get nonce(): number {
+    return this.view.getUint32(this.at - NONCE_BYTES, true);
+  }
+
+  /** Texts and the nonce behind them. Undefined if the page ends before. */
+  group(count: number): string[] | undefined {
+    const begin = this.at;
+    const texts = this.texts(count);
+    if (texts && this.at + NONCE_BYTES <= this.#bytes.length) {
+      this.at += NONCE_BYTES;
+      return texts;
+    }
+    this.at = begin;
+    return undefined;
+  }
+
+  texts(count: number): string[] | undefined {
+    const texts: string[] = [];
+    let { at } = this;
+    while (texts.length < count) {
+      const from = at + 1;
+      const end = from + this.#bytes[at]!;
+      if (!(end <= this.#bytes.length)) return undefined;
+      texts.push(decoder.decode(this.#bytes.subarray(from, end)));
+      at = end;
+    }
+    this.at = at;
+    return texts;
+  }
 }
 
-/** Texts with their lengths after `before` bytes of zeros, then a nonce. */
-function encodeTexts(texts: readonly string[], before: number, nonce: number): Uint8Array {
+/** Texts with their lengths after `before` bytes of zeros, then a nonce if there is one. */
+function encodeTexts(texts: readonly string[], before: number, nonce?: number): Uint8Array {
   const parts = texts.map((text) => encoder.encode(text));
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 1 + part.length, before + NONCE_BYTES));
+  const nonceBytes = nonce === undefined ? 0 : NONCE_BYTES;
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + 1 + part.length, before + nonceBytes));
   let at = before;
   for (const part of parts) {
     bytes[at] = part.length;
     bytes.set(part, at + 1);
     at += 1 + part.length;
   }
-  new DataView(bytes.buffer).setUint32(at, nonce, true);
+  if (nonce !== undefined) new DataView(bytes.buffer).setUint32(at, nonce, true);
   return bytes;
 }
 

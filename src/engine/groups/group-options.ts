@@ -16,8 +16,8 @@ export interface SeriesGroupOptions<Names extends readonly string[] = readonly s
   /** The names of the labels, 1 to 16. The same for all processes that share the series. */
   labels: Names;
   /**
-   * Maximum number of groups; default 10 000. All processes use that of the one which recorded first. The events of all others count as
-   * the group `_other`. A warning says so once.
+   * Maximum number of groups with events; default 10 000. All processes use that of the one which began the names. The events of all
+   * others count as the group `_other`. A warning says so once.
    */
   maxGroups?: number | undefined;
 }

@@ -1,5 +1,8 @@
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import type { Store } from "../../store/contract.ts";
+import { HEADER_BYTES } from "../journal/format/chunk.ts";
+import { constants } from "../journal/format/constants.ts";
+import type { JournalCopy } from "../journal/replica/journal-copy.ts";
 import type { WindowView } from "../series/pending-query.ts";
 import type { CommitLoop } from "../series/session/commit-loop.ts";
 import { kindOf, type WindowQuery } from "../stats/window-query.ts";
@@ -50,7 +53,8 @@ export class GroupedJournal {
     const { names } = this;
     for (let attempt = 1; ; attempt++) {
       if (names.known.length === 0) await names.refresh();
-      const { generation, count } = names;
+      const { generation, groups } = names;
+      const { count } = groups;
       const loop = this.#loop();
       loop.checkAskable();
       const { age } = loop.online.view;
@@ -63,8 +67,7 @@ export class GroupedJournal {
         } catch (error) {
           throw asCorrupt(this.#key, error);
         }
-        // Never undefined: the view is this one.
-        const first = loop.online.view.copy.head?.header.number ?? Number.POSITIVE_INFINITY;
+        const first = firstIn(loop.online.view.copy, fromMs);
         const { latestMs = toMs } = view;
         return { events, fromMs, toMs, latestMs, first, degradedBy: view.degradedBy(fromMs), since: age.since };
       };
@@ -76,16 +79,41 @@ export class GroupedJournal {
         await names.refresh();
         const isSame = generation === names.generation;
         provenCount = isSame ? count : 0;
-        isNew = !isSame || count < names.count;
+        isNew = !isSame || count < names.groups.count;
         this.#proven = { since: found.since, generation, count: provenCount };
       }
-      if (isNew && found.events.maxNumber > provenCount && attempt < MAX_ATTEMPTS) continue;
-      // Its numbers are those of a dictionary that is gone: each append names one, even if all its events are of the group 0.
-      const isOld = found.first < names.known.firstChunk || (names.known.length === 0 && found.events.runs.length > 0);
+      const current = names.groups;
+      const [others, last] = [current.others, current.others + current.maxGroups];
+      const isProven = generation === names.generation;
+      const isUnsure = isProven ? found.events.hasBetween(others + provenCount, last) : found.events.runs.length > 0;
+      if (isNew && isUnsure && attempt < MAX_ATTEMPTS) continue;
+      // Its numbers are those of a dictionary that is gone: each append names one, even if all its events are of the group _other.
+      const isOld = found.first < names.firstChunk || (names.known.length === 0 && found.events.runs.length > 0);
       const degradedBy = found.degradedBy ?? (isOld ? "lost" : undefined);
-      const { values, tree } = names.groups;
-      const valuesOf = (number: number) => (isOld || number > provenCount ? undefined : values[number - 1]);
-      return { ...found, degradedBy, valuesOf, hasRoom: !names.isFull, tree };
+      const { former } = names;
+      const valuesOf = (number: number) => {
+        if (isOld || !isProven) return undefined;
+        const isOfNow = number >= others && number <= last;
+        return isOfNow
+          ? number > others + provenCount
+            ? undefined
+            : current.valuesOf(number)
+          : former?.valuesOf(number);
+      };
+      const numbered = [current, ...(former ? [former] : [])].map((its) => ({
+        others: its.others,
+        hasRoom: !its.isFull,
+        numberOf: (values: readonly string[]) => its.numberOf(values),
+      }));
+      return { ...found, degradedBy, valuesOf, numbered };
     }
   }
+}
+
+/** The first chunk that may have an event of a window; Infinity if none has. */
+function firstIn({ chunks }: JournalCopy, fromMs: number): number {
+  const first = chunks.find(
+    ({ header, length }) => length > HEADER_BYTES && header.lastStampMs + constants.earlyMs >= fromMs,
+  );
+  return first?.header.number ?? Number.POSITIVE_INFINITY;
 }

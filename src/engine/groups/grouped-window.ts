@@ -10,15 +10,20 @@ export class GroupedWindow {
   readonly runs: GroupedRun[] = [];
   /** The largest number of a group. */
   maxNumber = 0;
-  /** Whether events have the number 0. */
-  hasOthers = false;
 
   /** Adds the sorted pairs of a part of the window. */
   add(run: Run): void {
     const grouped = groupedRun(run);
     this.runs.push(grouped);
     this.maxNumber = Math.max(this.maxNumber, grouped.numbers.at(-1)!);
-    this.hasOthers ||= grouped.numbers[0] === 0;
+  }
+
+  /** Whether an event has a number above `low`, up to `high`. */
+  hasBetween(low: number, high: number): boolean {
+    return this.runs.some(({ numbers }) => {
+      const above = numbers.find((number) => number > low);
+      return above !== undefined && above <= high;
+    });
   }
 
   /** The number of events of each group. */

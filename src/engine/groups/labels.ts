@@ -7,8 +7,8 @@ export type Labels<Name extends string = string> = Readonly<Record<Name, string>
 export const OTHER = "_other";
 const MAX_LABELS = 16;
 const MAX_LABEL_BYTES = 128;
-/** Most groups that a process keeps beyond twice its `maxGroups`, while the store may still have room for them. */
-const MAX_OWN = 131_072;
+/** A process keeps this many groups, or twice its `maxGroups`. More only if the store is known to keep them. */
+const MAX_OWN = 65_536;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const encoder = /* @__PURE__ */ new TextEncoder();
 
@@ -68,23 +68,22 @@ export class OwnGroups {
   readonly values: (readonly string[])[] = [];
   readonly #names: readonly string[];
   readonly #maxGroups: number;
-  readonly #isOther: (values: readonly string[]) => boolean;
+  readonly #keeps: (values: readonly string[]) => boolean;
   readonly #onFull: () => void;
   readonly #tree = new GroupTree();
 
   /**
-   * `isOther`: whether the store is known to count a group as `_other`, where the next event goes. `onFull` is called for each group
-   * that is not kept.
+   * `keeps`: whether the store is known to keep a group. `onFull` is called for each group that is not kept.
    */
   constructor(
     names: readonly string[],
     maxGroups: number,
-    isOther: (values: readonly string[]) => boolean,
+    keeps: (values: readonly string[]) => boolean,
     onFull: () => void,
   ) {
     this.#names = names;
     this.#maxGroups = maxGroups;
-    this.#isOther = isOther;
+    this.#keeps = keeps;
     this.#onFull = onFull;
     this.#keep(names.map(() => OTHER));
   }
@@ -106,8 +105,7 @@ export class OwnGroups {
     if (known !== undefined) return known;
     // The first groups of this process may not be those that the store keeps. Nor may those be that it kept when last asked: an append
     // finds out, so an event keeps its group until then.
-    const { length } = this.values;
-    if (length <= 2 * this.#maxGroups || (length <= MAX_OWN && !this.#isOther(values))) return this.#keep(values);
+    if (this.values.length <= Math.max(2 * this.#maxGroups, MAX_OWN) || this.#keeps(values)) return this.#keep(values);
     this.#onFull();
     return 0;
   }

@@ -13,11 +13,12 @@ import { type AppendInGroups, appendInGroups, REGROUPED } from "./steps/append-i
 
 /** An append is sent again this often while other processes begin the dictionary anew. Then it fails. */
 const MAX_ATTEMPTS = 8;
-const NONE = new Uint32Array(1);
+/** An own group that has no number yet, or none that stays. */
+const UNKNOWN = 0xffff_ffff;
 
 /**
  * Sends the appends of one process. Their events have numbers of this process (`OwnGroups`), in place of which the store has the numbers
- * of the dictionary. A group that has none is interned first.
+ * of the dictionary. A group that has none is interned with its first event there.
  *
  * Law: the store refuses an append unless all of the dictionary that gave its numbers is still there. Then nothing was written, and the
  * groups get numbers anew. So no event ever counts for another group, whatever a failover took.
@@ -27,8 +28,8 @@ export class NumberedAppends {
   readonly #key: string;
   readonly #names: GroupNames;
   readonly #own: OwnGroups;
-  /** The dictionary's number of each own group. The first ones have one. */
-  #numbers = NONE;
+  /** The dictionary's number of each own group. */
+  #numbers = new Uint32Array(0);
   #generation = 0;
 
   constructor(store: Store, key: string, names: GroupNames, own: OwnGroups) {
@@ -48,10 +49,7 @@ export class NumberedAppends {
       let answer: JournalAnswer;
       try {
         if (attempt > 1) await this.#names.refresh();
-        // An append names a dictionary, even if all its events are of the group _other.
-        while (!this.#hasNumbers() || this.#names.known.length === 0)
-          await this.#names.add(this.#own.values.slice(this.#numbers.length));
-        const frames = input.frames.map((frame) => this.#numbered(frame));
+        const frames = await this.#numbered(input.frames);
         numbered = { ...input, frames, guard: this.#names.known };
         answer = await this.#store.run(appendInGroups, this.#key, numbered, { ...options, ranOnce });
       } catch (error) {
@@ -70,30 +68,48 @@ export class NumberedAppends {
     }
   };
 
-  /** Whether every own group has its number of the dictionary as it is known now. */
-  #hasNumbers(): boolean {
-    const { generation } = this.#names;
-    if (generation !== this.#generation) this.#numbers = NONE;
-    this.#generation = generation;
-    const { values } = this.#own;
-    if (values.length === this.#numbers.length) return true;
-    const added = values.slice(this.#numbers.length).map((each) => this.#names.numberOf(each));
-    if (added.includes(undefined)) return false;
-    const numbers = new Uint32Array(values.length);
-    numbers.set(this.#numbers);
-    numbers.set(added as number[], this.#numbers.length);
-    this.#numbers = numbers;
-    return true;
+  /** Copies of frames of f64 values, as frames of pairs with the numbers of the dictionary. */
+  async #numbered(frames: readonly Frame[]): Promise<Frame[]> {
+    for (;;) {
+      const missing = new Set<number>();
+      const numbered = frames.map((frame) => this.#renumbered(frame, missing));
+      // An append names a dictionary, even if all its events are of the group _other.
+      if (missing.size === 0 && this.#names.known.length > 0) return numbered;
+      await this.#names.add([...missing].map((own) => this.#own.values[own]!));
+    }
   }
 
-  /** A copy of a frame of f64 values, as a frame of pairs with the numbers of the dictionary. */
-  #numbered(frame: Frame): Frame {
+  #renumbered(frame: Frame, missing: Set<number>): Frame {
     const bytes = frame.bytes.slice();
     bytes[0]! |= VALUE_PAIR;
     const view = new DataView(bytes.buffer);
     const parts = noParts();
     readFrame(view, 0, VALUE_PAIR, parts);
-    for (let i = 0; i < parts.count; i++) renumberAt(view, parts.valuesAt + 8 * i, this.#numbers);
+    const numberOf = (own: number) => {
+      const number = this.#numberOf(own);
+      if (number === undefined) missing.add(own);
+      return number ?? 0;
+    };
+    for (let i = 0; i < parts.count; i++) renumberAt(view, parts.valuesAt + 8 * i, numberOf);
     return { ...frame, bytes };
+  }
+
+  /** The number of an own group, as the dictionary is known now. A group that has none is asked for each time: the names may begin anew. */
+  #numberOf(own: number): number | undefined {
+    const { generation, groups } = this.#names;
+    if (generation !== this.#generation) this.#numbers = new Uint32Array(0);
+    this.#generation = generation;
+    if (own === 0) return groups.others;
+    const known = this.#numbers[own] ?? UNKNOWN;
+    if (known !== UNKNOWN) return known;
+    const number = this.#names.numberOf(this.#own.values[own]!);
+    if (number === undefined || number === groups.others) return number;
+    if (own >= this.#numbers.length) {
+      const larger = new Uint32Array(this.#own.values.length).fill(UNKNOWN);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[own] = number;
+    return number;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from "../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import { type GroupedWindow, type PlacedWindow, rowAggregates } from "./grouped-window.ts";
-import { type GroupTree, type Labels, labelValue, OTHER } from "./labels.ts";
+import { type Labels, labelValue, OTHER } from "./labels.ts";
 
 /** The values that a label may have. */
 export type Match<Name extends string> = { readonly [Label in Name]?: string | readonly string[] | undefined };
@@ -139,9 +139,15 @@ export interface NamedWindow {
   degradedBy: Degraded | undefined;
   /** The values of a group's labels. */
   valuesOf(number: number): readonly string[] | undefined;
-  /** The groups that have a number. Without room for more, the events of all others have the number 0. */
-  tree: GroupTree;
+  /** The groups that have numbers. Without room for more, the events of all others have the number `others`. */
+  numbered: readonly NamedNumbers[];
+}
+
+/** Groups of one journal that were numbered together. */
+export interface NamedNumbers {
+  others: number;
   hasRoom: boolean;
+  numberOf(values: readonly string[]): number | undefined;
 }
 
 /**
@@ -179,13 +185,17 @@ export function firstRows(rows: readonly GroupRow[], { most, measure }: TopQuery
 /**
  * Puts the groups of windows into rows.
  *
- * Law: a group that one of the journals counts as `_other` is no row of its own, so that a row has all events of its groups.
+ * Law: a group that one of the journals counts as `_other`, or did before its names began anew, is no row of its own. So a row has all
+ * events of its groups.
  */
 function placesOf(windows: readonly NamedWindow[], { by, match }: RowsQuery, names: readonly string[]) {
   const labels: Labels[] = [];
   const rows = new Map<string, number>();
   const other = names.map(() => OTHER);
-  const full = windows.filter(({ events, hasRoom }) => events.hasOthers && !hasRoom);
+  const counted = windows.map((window) => ({ ...window, counts: window.events.counts() }));
+  const full = counted.flatMap(({ counts, numbered }) =>
+    numbered.filter(({ others, hasRoom }) => !hasRoom && (counts[others] ?? 0) > 0),
+  );
   let others = 0;
   let isUnnamed = false;
   const rowOf = (values: readonly string[]): number => {
@@ -199,14 +209,13 @@ function placesOf(windows: readonly NamedWindow[], { by, match }: RowsQuery, nam
     }
     return row;
   };
-  const placed = windows.map(({ events, valuesOf }): PlacedWindow => {
-    const counts = events.counts();
+  const placed = counted.map(({ events, counts, valuesOf, numbered }): PlacedWindow => {
     const places = new Int32Array(counts.length).fill(-1);
     for (let number = 0; number < counts.length; number++) {
       if (counts[number] === 0) continue;
-      const named = number === 0 ? undefined : valuesOf(number);
-      if (!named && number > 0) isUnnamed = true;
-      const known = named && full.every(({ tree }) => tree.numberOf(named) !== undefined) ? named : undefined;
+      const named = valuesOf(number);
+      if (!named && !numbered.some(({ others }) => others === number)) isUnnamed = true;
+      const known = named && full.every((its) => its.numberOf(named) !== undefined) ? named : undefined;
       if (!known) others += counts[number]!;
       places[number] = rowOf(known ?? other);
     }

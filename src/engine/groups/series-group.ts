@@ -43,7 +43,7 @@ function inOneJournal(
       return loops.free;
     },
     checkAskable: () => loops.free.checkAskable(),
-    isOther: (values) => journal.names.isOther(values),
+    keeps: (values) => journal.names.keeps(values),
     rows: async (query) => rowsOf([await journal.window(query)], query, settings),
     async delete() {
       const loop = loops.free;

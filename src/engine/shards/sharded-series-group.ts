@@ -56,7 +56,7 @@ function inShards(
       return shards.chosen().loop;
     },
     checkAskable: () => shards.checkAskable(),
-    isOther: (values) => journals.get(shards.chosen())!.names.isOther(values),
+    keeps: (values) => shards.own.some((shard) => journals.get(shard)!.names.keeps(values)),
     async rows(asked) {
       let query = asked;
       let { parts, missingShare } = await windows(query);

@@ -183,7 +183,7 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
         }),
         { minLength: 20, maxLength: 60 },
       );
-      let [split, whole] = [0, 0];
+      let withOthers = 0;
       await fc.assert(
         fc.asyncProperty(mixed, bounds, async (given, most) => {
           await opened.clear();
@@ -204,14 +204,12 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
             );
             expectRows(answer, seen, { by: ["route"] });
             expect(answer.degraded).toBe(false);
-            if (answer.others > recorded.filter(({ labels }) => labels.route === "_other").length) split++;
-            else whole++;
+            if (answer.others > 0) withOthers++;
           }
         }),
         { numRuns: runs(25) },
       );
-      expect(split).toBeGreaterThan(0);
-      expect(whole).toBeGreaterThan(0);
+      expect(withOthers).toBeGreaterThan(0);
       warned.mockRestore();
     });
 

@@ -48,9 +48,9 @@ export function eachPair(pairs: ArrayLike<number>, take: (value: number, number:
 }
 
 /** Replaces the number of the pair that begins at `at`. */
-export function renumberAt(view: DataView, at: number, numbers: Uint32Array): void {
+export function renumberAt(view: DataView, at: number, numberOf: (number: number) => number): void {
   const upper = at + HALF_BYTES;
-  view.setUint32(upper, PAIR | numbers[view.getUint32(upper, true) & NUMBER_MASK]!, true);
+  view.setUint32(upper, PAIR | numberOf(view.getUint32(upper, true) & NUMBER_MASK), true);
 }
 
 function keyOfBits(bits: number): number {
