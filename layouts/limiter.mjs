@@ -1,6 +1,7 @@
 // The records, enums and constants of limiters that TypeScript and Lua share (see layouts/README.md).
 
 const FORMAT = 1;
+const LOG_FORMAT = 2;
 const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4, calendar: 5 };
 
 export const constants = {
@@ -19,7 +20,12 @@ export const constants = {
   MAX_LEVEL: 2 ** 52,
   // Records of a sliding window: 48 MiB in Redis, copied in about 50 ms when it grows.
   MAX_RECORDS: 2 ** 22,
-  // The records of a sliding window have their running totals modulo this number, in 6 bytes.
+  // The format of a sliding window that is a log.
+  LOG_FORMAT,
+  // The longest log. Redis puts one of 508 bytes into 512. A read asks for one byte more, and so sees a longer value.
+  LOG_MOST_BYTES: 508,
+  LOG_MOST_BYTES_TEXT: "508",
+  // The records of the ring of a sliding window have their running totals modulo this number, in 6 bytes.
   TOTAL_MODULUS: 2 ** 48,
   // How long the state of a calendar window is kept after its end, for processes whose rules of the zone end it later.
   ENDED_LIFE_MS: 86_400_000,
@@ -47,6 +53,7 @@ export const enums = {
   FORMAT_AND_KIND: {
     fixed: FORMAT | (KIND.fixed << 8),
     sliding: FORMAT | (KIND.sliding << 8),
+    slidingLog: LOG_FORMAT | (KIND.sliding << 8),
     leaky: FORMAT | (KIND.leaky << 8),
   },
 };
@@ -157,6 +164,19 @@ export const records = {
   LEAKY_STATE: [...QUICK_HEAD, ...LEAKY_BUCKET],
   SLIDING_STATE: [...QUICK_HEAD, ...SLIDING_WINDOW],
   CONCURRENCY_STATE: [...QUICK_HEAD, ["used", "f64"]],
+  // The head of a sliding window that is a log. `untilBytes`: those of UNTIL, or 0. `used`: the permits of all its records.
+  SLIDING_LOG: [
+    ["formatAndKind", "u16"],
+    ["msBytes", "u8"],
+    ["totalBytes", "u8"],
+    ["records", "u16"],
+    ["untilBytes", "u8"],
+    ["zero", "1"],
+    ["newestMs", "f64", "newest"],
+    ["longestMs", "f64", "longest"],
+    ["used", "u48"],
+  ],
+  UNTIL,
   // A record in the ring of a sliding window: a ms with permits, and the running total with them.
   WINDOW_RECORD: [
     ["ms", "u48"],

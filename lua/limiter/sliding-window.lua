@@ -1,13 +1,16 @@
 -- @include limiter/state
--- Exact sliding window: at most `limit` permits in any half-open span of time. A ring that grows has one record for each
--- millisecond with permits. The permits in a window are the difference of two running totals.
+-- @include limiter/sliding-log
+-- Exact sliding window: at most `limit` permits in any half-open span of time. There is one record for each millisecond with
+-- permits: its time and the running total with it. The permits in a window are the difference of two totals.
+-- State: a log while it fits (limiter/sliding-log), else a ring that grows: SLIDING_STATE, then a WINDOW_RECORD in each slot.
+-- A ring that shrinks becomes a log again. In format 1 every state was a ring.
 -- A truncated ring is found at the first missing record, because all earlier decisions use the header only.
--- Totals are stored modulo 2^48. The retained permits are at most 2^48 - 1.
--- State: SLIDING_STATE, then a WINDOW_RECORD in each slot.
+-- Totals in a ring are stored modulo 2^48. The retained permits are at most 2^48 - 1.
+-- Cost: O(log limit) records read. A call writes the whole log, or one record of a ring.
 -- Factor of the spare room of a ring when it grows.
 local room = 1.5
 
--- Whether the numbers of a header are consistent. The fast path has the same check inline.
+-- Whether the numbers of a ring's header are consistent. Its fast path has the same check inline.
 local function is_header(p)
   return is_whole(p.longest) and (p.slot < p.slots or p.slot == 0) and p.slots <= 2 * MAX_RECORDS
     and p.records <= p.slots and is_whole(p.before) and is_whole(p.total) and p.before <= p.total
@@ -15,10 +18,16 @@ local function is_header(p)
 end
 
 local function record_of(p, index)
-  local at = SLIDING_STATE_BYTES + (p.slot + index) % p.slots * WINDOW_RECORD_BYTES
-  local ms, total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", p.key, at, at + WINDOW_RECORD_BYTES - 1))
+  local ms, total
+  if p.log then
+    ms, total = of_log(p, index)
+  else
+    local at = SLIDING_STATE_BYTES + (p.slot + index) % p.slots * WINDOW_RECORD_BYTES
+    ms, total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", p.key, at, at + WINDOW_RECORD_BYTES - 1))
+    total = p.before + (total - p.before) % TOTAL_MODULUS
+  end
   if ms < p.oldest or ms > p.newest then damaged(p.key, "a record of the window is out of order") end
-  return ms, p.before + (total - p.before) % TOTAL_MODULUS
+  return ms, total
 end
 
 -- Returns the first record from `low` for which `is_found(ms, total)` is true, with its ms and total. It is true from some
@@ -51,23 +60,53 @@ local function outside(p, cutoff)
   return index, before, ms or p.newest
 end
 
--- Copies the records from `first` into a ring of its own size, and writes the whole state.
-local function rewrite(p, first, slots)
-  local left, slot = p.records - first, p.slots > 0 and (p.slot + first) % p.slots or 0
-  local ring = ""
-  if left > 0 then
-    local at, turned = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES, math.max(0, slot + left - p.slots)
-    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * WINDOW_RECORD_BYTES - 1)
-    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, SLIDING_STATE_BYTES, SLIDING_STATE_BYTES + turned * WINDOW_RECORD_BYTES - 1) end
+local function look_at_ring(p, text)
+  p.log = nil
+  p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
+    struct.unpack(SLIDING_WINDOW, text, STATE_HEAD_BYTES + 1)
+  if not is_header(p) or redis.call("STRLEN", p.key) ~= SLIDING_STATE_BYTES + p.slots * WINDOW_RECORD_BYTES then
+    damaged(p.key, "it is not a sliding window, or has another length")
   end
-  p.slots, p.slot, p.records = slots, 0, left
-  return ring .. string.rep("\0", (slots - left) * WINDOW_RECORD_BYTES)
 end
 
--- Slots for a number of records, with room to grow up to the limit. Penalties and longer spans may need more.
+-- Returns `count` records from `first`, packed by `pack`.
+local function packed(p, first, count, pack)
+  local parts = {}
+  for i = 1, count do
+    local ms, total = record_of(p, first + i - 1)
+    parts[i] = pack(ms, total)
+  end
+  return table.concat(parts)
+end
+
+local function ring_record(ms, total)
+  return struct.pack(WINDOW_RECORD, ms, total % TOTAL_MODULUS)
+end
+
+-- Returns `count` records from `first`, as a ring has them.
+local function ring_of(p, first, count)
+  if p.log or count == 0 then return packed(p, first, count, ring_record) end
+  local slot = (p.slot + first) % p.slots
+  local at, turned = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES, math.max(0, slot + count - p.slots)
+  local ring = redis.call("GETRANGE", p.key, at, at + (count - turned) * WINDOW_RECORD_BYTES - 1)
+  if turned == 0 then return ring end
+  return ring .. redis.call("GETRANGE", p.key, SLIDING_STATE_BYTES, SLIDING_STATE_BYTES + turned * WINDOW_RECORD_BYTES - 1)
+end
+
+-- Returns `count` records from `first`, as a log has them.
+local function log_of(p, first, count, ms_bytes, total_bytes)
+  if p.log and p.ms_bytes == ms_bytes and p.total_bytes == total_bytes then
+    local width = ms_bytes + total_bytes
+    return string.sub(p.log, p.from + first * width, p.from + (first + count) * width - 1)
+  end
+  return packed(p, first, count, function(ms, total) return log_record(ms, total, ms_bytes, total_bytes) end)
+end
+
+-- Slots for a number of records, with room to grow up to the limit, in steps. Penalties and longer spans may need more.
 local function slots_for(needed, limit)
-  local roomy = math.max(8, math.ceil(needed * room))
-  return needed > limit and roomy or math.min(roomy, limit)
+  local slots = 8
+  while slots < needed do slots = room > 1 and math.ceil((slots + 1) * room) or needed end
+  return needed > limit and slots or math.min(slots, limit)
 end
 
 local function header_of(p)
@@ -80,64 +119,79 @@ local function expire(p, now)
   if ends > now then redis.call("PEXPIREAT", p.key, whole(ends)) else redis.call("DEL", p.key) end
 end
 
+-- Writes the whole state as a ring. As for save.
+local function save_ring(p, first, kept, now)
+  local slots, ring = slots_for(p.records, p.limit), ring_of(p, first, kept)
+  if p.records > kept then ring = ring .. ring_record(p.newest, p.total) end
+  p.log, p.slots, p.slot = nil, slots, 0
+  redis.call("SET", p.key, header_of(p) .. ring .. string.rep("\0", (slots - p.records) * WINDOW_RECORD_BYTES))
+  expire(p, now)
+end
+
+-- Writes the whole state: `kept` records from `first`, then one of p.newest and p.total if p.records is more than these.
+local function save(p, first, kept, now)
+  local used, ms_bytes, total_bytes = p.total - p.before, bytes_of(p.longest - 1), p.log and p.total_bytes or 0
+  if used == p.records and (kept == 0 or total_bytes == 0) then total_bytes = 0
+  elseif 256 ^ total_bytes <= used then total_bytes = bytes_of(math.max(used, p.limit)) end
+  local untils = (p.blocked > 0 or p.holds > 0) and struct.pack(UNTIL, p.blocked, p.holds) or ""
+  local from = SLIDING_LOG_BYTES + #untils + 1
+  if ms_bytes > 6 or from - 1 + p.records * (ms_bytes + total_bytes) > LOG_MOST_BYTES then return save_ring(p, first, kept, now) end
+  local log = log_of(p, first, kept, ms_bytes, total_bytes)
+  if p.records > kept then log = log .. log_record(p.newest, p.total, ms_bytes, total_bytes) end
+  local head = struct.pack(SLIDING_LOG, FORMAT_AND_KIND_SLIDING_LOG, ms_bytes, total_bytes, p.records, #untils, p.newest, p.longest, used)
+  p.log, p.from, p.ms_bytes, p.total_bytes, p.stamp, p.frame = head .. untils .. log, from, ms_bytes, total_bytes, p.newest, p.before
+  p.slots = 0
+  keep(p, p.log, p.newest + p.longest, now)
+end
+
+-- The fast path of a ring.
+local function quick_ring(key, text, calls, cost, limit, span, now)
+  if #text < SLIDING_STATE_BYTES then return end
+  local format_and_kind, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
+    struct.unpack(SLIDING_STATE, text)
+  local at = now > newest and now or newest
+  if format_and_kind ~= FORMAT_AND_KIND_SLIDING or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
+    or slot >= slots or slots > 2 * MAX_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
+    or newest > MAX_NUMBER or oldest > newest or before < 0 or total < before or total > MAX_NUMBER
+    or oldest <= at - span then
+    return
+  end
+  local is_new, passes = newest ~= at, passes_of(calls, (limit - total + before) / cost)
+  if passes == 0 and cost <= limit and redis.call("PTTL", key) ~= -1 then
+    -- Denied: usually the end of the oldest record alone makes room.
+    local from = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES
+    local its_total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", key, from, from + WINDOW_RECORD_BYTES - 1))
+    if (its_total - before) % TOTAL_MODULUS >= total - before + cost - limit then
+      return 0, total - before, oldest + span - now, newest + span - now
+    end
+  end
+  if passes < calls or total >= TOTAL_MODULUS or is_new and (records == slots or records >= MAX_RECORDS) then return end
+  if is_new then records = records + 1 end
+  total = total + passes * cost
+  local from = SLIDING_STATE_BYTES + (slot + records - 1) % slots * WINDOW_RECORD_BYTES
+  redis.call("SETRANGE", key, from, struct.pack(WINDOW_RECORD, at, total % TOTAL_MODULUS))
+  redis.call("SETRANGE", key, SLIDING_STATE_RECORDS_AT_TEXT, struct.pack(SLIDING_TAIL, records, total, before, oldest, at))
+  redis.call("PEXPIREAT", key, text_of(at + span))
+  return passes, total - before, 0, at + span - now
+end
+
 kinds[KIND_SLIDING] = {
   quick = function(key, calls, cost, limit, span, _, _, now)
-    local text = redis.pcall("GETRANGE", key, "0", SLIDING_STATE_LAST_BYTE_TEXT)
-    local format_and_kind, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-      FORMAT_AND_KIND_SLIDING, 0, 0, span, 0, 0, 0, 0, 0, now, now
-    local at, is_new = now, true
-    if text == "" then
-      slots = slots_for(1, limit)
-    elseif #text ~= SLIDING_STATE_BYTES then
-      return
-    else
-      format_and_kind, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-        struct.unpack(SLIDING_STATE, text)
-      if newest > at then at = newest end
-      if format_and_kind ~= FORMAT_AND_KIND_SLIDING or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
-        or slot >= slots or slots > 2 * MAX_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
-        or newest > MAX_NUMBER or oldest > newest or before < 0 or total < before or total > MAX_NUMBER
-        or oldest <= at - span then
-        return
-      end
-      is_new = newest ~= at
-    end
-    local passes = passes_of(calls, (limit - total + before) / cost)
-    if passes == 0 and text ~= "" and cost <= limit and redis.call("PTTL", key) ~= -1 then
-      -- Denied: usually the end of the oldest record alone makes room.
-      local from = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES
-      local its_total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", key, from, from + WINDOW_RECORD_BYTES - 1))
-      if (its_total - before) % TOTAL_MODULUS >= total - before + cost - limit then
-        return 0, total - before, oldest + span - now, newest + span - now
-      end
-    end
-    if passes < calls or total >= TOTAL_MODULUS or is_new and (records == slots or records >= MAX_RECORDS) then return end
-    if is_new then records = records + 1 end
-    total = total + passes * cost
-    local record = struct.pack(WINDOW_RECORD, at, total % TOTAL_MODULUS)
-    local from = SLIDING_STATE_BYTES + (slot + records - 1) % slots * WINDOW_RECORD_BYTES
-    if text == "" then
-      redis.call("SET", key,
-        struct.pack(SLIDING_STATE, FORMAT_AND_KIND_SLIDING, 0, 0, span, slots, 0, 1, total, 0, at, at)
-        .. record .. string.rep("\0", (slots - 1) * WINDOW_RECORD_BYTES), "PXAT", text_of(at + span))
-    else
-      redis.call("SETRANGE", key, from, record)
-      redis.call("SETRANGE", key, SLIDING_STATE_RECORDS_AT_TEXT,
-        struct.pack(SLIDING_TAIL, records, total, before, oldest, at))
-      redis.call("PEXPIREAT", key, text_of(at + span))
-    end
-    return passes, total - before, 0, at + span - now
+    local text = redis.pcall("GETRANGE", key, "0", LOG_MOST_BYTES_TEXT)
+    if text == "" then return quick_start(key, calls, cost, limit, span, now) end
+    if type(text) == "table" then return end
+    local quick = string.byte(text) == LOG_FORMAT and quick_log or quick_ring
+    return quick(key, text, calls, cost, limit, span, now)
   end,
   look = function(p, now)
-    local text = redis.pcall("GETRANGE", p.key, "0", SLIDING_STATE_LAST_BYTE_TEXT)
-    head_of(p, text, SLIDING_STATE_BYTES, now)
+    local text = redis.pcall("GETRANGE", p.key, "0", LOG_MOST_BYTES_TEXT)
     p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest = 0, 0, 0, 0, 0, 0, 0, 0
-    if p.there then
-      p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
-        struct.unpack(SLIDING_WINDOW, text, STATE_HEAD_BYTES + 1)
-      if not is_header(p) or redis.call("STRLEN", p.key) ~= SLIDING_STATE_BYTES + p.slots * WINDOW_RECORD_BYTES then
-        damaged(p.key, "it is not a sliding window, or has another length")
-      end
+    p.log, p.ms_bytes, p.total_bytes, p.from, p.stamp, p.frame = "", 0, 0, 1, 0, 0
+    if type(text) == "string" and #text >= SLIDING_LOG_BYTES and struct.unpack("<I2", text) == FORMAT_AND_KIND_SLIDING_LOG then
+      look_at_log(p, text, now)
+    else
+      head_of(p, text, SLIDING_STATE_BYTES, now)
+      if p.there then look_at_ring(p, text) end
     end
     p.longest = math.max(p.longest, p.span)
     p.at = math.max(now, p.newest)
@@ -167,38 +221,39 @@ kinds[KIND_SLIDING] = {
     local is_same = left > 0 and p.newest == p.at
     local needed = is_same and left or left + 1
     p.before, p.oldest, p.newest = base, left > 0 and next_ms or p.at, p.at
-    local record = struct.pack(WINDOW_RECORD, p.at, p.total % TOTAL_MODULUS)
     if needed > p.slots or needed * 4 < p.slots and p.slots > 32 then
-      local ring = rewrite(p, first, slots_for(needed, p.limit))
       p.records = needed
-      ring = string.sub(ring, 1, (needed - 1) * WINDOW_RECORD_BYTES) .. record .. string.sub(ring, needed * WINDOW_RECORD_BYTES + 1)
-      redis.call("SET", p.key, header_of(p) .. ring)
+      save(p, first, needed - 1, now)
     else
       p.slot, p.records = (p.slot + first) % p.slots, needed
       local at = SLIDING_STATE_BYTES + (p.slot + needed - 1) % p.slots * WINDOW_RECORD_BYTES
-      redis.call("SETRANGE", p.key, at, record)
+      redis.call("SETRANGE", p.key, at, ring_record(p.at, p.total))
       redis.call("SETRANGE", p.key, "0", header_of(p))
+      expire(p, now)
     end
     p.first, p.there = p.first - first, true
-    expire(p, now)
   end,
   back = function(p, permits, now)
     permits = math.min(permits, p.used)
     if permits == 0 then return end
     p.total, p.used = p.total - permits, p.used - permits
-    local target = p.total
+    local target, kept, ms = p.total, 0, nil
     if target <= p.before then
       p.records, p.newest = 0, p.at
     else
-      local index, ms = first_where(p, 0, p.records - 1, function(_, total) return total >= target end)
-      p.records, p.newest = index + 1, ms or p.newest
-      local at = SLIDING_STATE_BYTES + (p.slot + index) % p.slots * WINDOW_RECORD_BYTES
-      redis.call("SETRANGE", p.key, at, struct.pack(WINDOW_RECORD, p.newest, target % TOTAL_MODULUS))
+      kept, ms = first_where(p, 0, p.records - 1, function(_, total) return total >= target end)
+      p.records, p.newest = kept + 1, ms or p.newest
+    end
+    if p.log then return save(p, 0, kept, now) end
+    if p.records > 0 then
+      local at = SLIDING_STATE_BYTES + (p.slot + kept) % p.slots * WINDOW_RECORD_BYTES
+      redis.call("SETRANGE", p.key, at, ring_record(p.newest, target))
     end
     redis.call("SETRANGE", p.key, "0", header_of(p))
     expire(p, now)
   end,
   write = function(p, now)
+    if p.log then return save(p, 0, p.records, now) end
     redis.call("SETRANGE", p.key, "0", header_of(p))
     expire(p, now)
   end,

@@ -42,6 +42,12 @@ local function is_whole(number)
   return number >= 0 and number <= MAX_NUMBER and number % 1 == 0
 end
 
+-- Reads the ends of a block and of reservations. An ended one is written as 0, which the fast path requires.
+local function read_ends(p, blocked, holds, now)
+  if not is_whole(blocked) or not is_whole(holds) then damaged(p.key, "the end of a block or reservation is not an integer") end
+  p.blocked, p.holds = blocked > now and blocked or 0, holds > now and holds or 0
+end
+
 -- Reads the head of a state of at least `least` bytes. `text` is the reply of redis.pcall.
 local function head_of(p, text, least, now)
   p.blocked, p.holds = 0, 0
@@ -49,14 +55,10 @@ local function head_of(p, text, least, now)
   p.there = text and text ~= ""
   if not p.there then return end
   if #text < least then damaged(p.key, #text .. " bytes are not the state of a limiter") end
-  local format, kind
-  format, kind, p.blocked, p.holds = struct.unpack(STATE_HEAD, text)
+  local format, kind, blocked, holds = struct.unpack(STATE_HEAD, text)
   if format ~= FORMAT then damaged(p.key, "it is not a limiter's state of format " .. FORMAT) end
   if kind ~= p.kind then damaged(p.key, "it is the state of another kind of policy") end
-  if not is_whole(p.blocked) or not is_whole(p.holds) then damaged(p.key, "the end of a block or reservation is not an integer") end
-  -- An ended block or reservation is written as 0, which the fast path requires.
-  if p.blocked <= now then p.blocked = 0 end
-  if p.holds <= now then p.holds = 0 end
+  read_ends(p, blocked, holds, now)
 end
 
 -- Returns the head of a state.

@@ -4,7 +4,8 @@
 -- ARGV  as for limiter/decide, with one of these modes: peek, give back, block for 0 ms, reset, settle, release
 -- Reply as for limiter/decide
 -- Law   A settled reservation was made before the server was full. It adds at most one record to each policy, without spare
---       room. No other mode makes a value longer, except by restoring a lost expiry.
+--       room. Wider records of a log, or the ring of a full one, may add up to 2 kB. No other mode makes a value longer, except
+--       by restoring a lost expiry, or for a longer span.
 -- Cost  as for limiter/decide
 -- packed
 -- @include limiter/decide

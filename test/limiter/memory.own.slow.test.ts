@@ -38,12 +38,53 @@ async function probes(limiter: Limiter): Promise<number> {
   return Number(/cmdstat_getrange:calls=(\d+)/.exec(await raw.info("commandstats"))?.[1] ?? 0);
 }
 
+const usage = async () => Number(await raw.memory("USAGE", await onlyKey(), "SAMPLES", 0));
+
+test.each(["1m", "1h", "30d"] as const)(
+  "limit 100 per %s: at most 180 bytes an id after one call, 560 after a hundred, and two commands a call",
+  async (span) => {
+    const limiter = new Limiter(opened.store, [slidingWindow({ limit: 100, span })], { name: "bench" });
+    await fill(limiter, 1);
+    expect(await usage()).toBeLessThanOrEqual(180);
+    await fill(limiter, 98);
+    await raw.config("RESETSTAT");
+    await fill(limiter, 1);
+    expect(await usage()).toBeLessThanOrEqual(560);
+    const commands = [...(await raw.info("commandstats")).matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
+    const sent = commands.filter(([, name]) => /^(pexpireat|pttl|del|get|getrange|set|setrange|strlen)$/.test(name!));
+    expect(sent.map(([, name, calls]) => [name, calls]).sort()).toEqual([
+      ["getrange", "1"],
+      ["set", "1"],
+    ]);
+  },
+);
+
+test("no number of calls and no limit takes more than the rings of format 1 did", async () => {
+  for (const limit of [1, 9, 100, 160, 240, 241, 700, 5000])
+    for (const span of ["200ms", "1m", "1h", "365d"] as const) {
+      await opened.clear();
+      const limiter = new Limiter(opened.store, [slidingWindow({ limit, span })], { name: "log" });
+      let slots = Math.min(8, limit);
+      for (let calls = 1; calls <= Math.min(limit, 190); calls++) {
+        await fill(limiter, 1);
+        if (calls > slots) slots = Math.min(Math.ceil(calls * 1.5), limit);
+        const key = await onlyKey();
+        const [bytes, length] = [await usage(), await raw.strlen(key)];
+        expect(length, `${calls} of ${limit} in ${span}`).toBeLessThanOrEqual(80 + 12 * slots);
+        const other = `${key.slice(0, -1)}!`;
+        await raw.set(other, "x".repeat(80 + 12 * slots), "EX", 60);
+        expect(bytes).toBeLessThanOrEqual(Number(await raw.memory("USAGE", other, "SAMPLES", 0)));
+        await raw.del(other);
+      }
+    }
+}, 120_000);
+
 test.each([
-  [100, 28],
+  [100, 1],
   [1000, 40],
   [10_000, 56],
 ])(
-  "limit %i: at most 24 bytes per call and 160 per key, and %i reads per call: 4 log2 of the limit",
+  "limit %i: at most 24 bytes per call and 160 per key, and at most %i reads per call: one of a log, else 4 log2 of the limit",
   async (limit, reads) => {
     const limiter = limiterOf(limit);
     for (let calls = 0; calls < limit; ) {

@@ -65,8 +65,9 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
 }
 
 /**
- * An exact sliding window: no span of time, wherever it begins, has more than `limit` permits. Takes 12 bytes for each ms with
- * permits, up to half more while it grows. A call costs O(log limit). Throws OVERLOADED above 4 194 304 such ms in a span.
+ * An exact sliding window: no span of time, wherever it begins, has more than `limit` permits. Takes 2 to 4 bytes for each ms
+ * with permits, above 508 bytes 12, and up to half more while it grows. A call costs O(log limit). Throws OVERLOADED above
+ * 4 194 304 such ms in a span.
  */
 export function slidingWindow(options: WindowPolicy): Policy {
   return atSite("slidingWindow", () => {

@@ -12,6 +12,7 @@ import {
 } from "../../../src/entries/index.ts";
 import { type OpenStore, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { Random } from "../../simulator/world/random.ts";
+import { formOf, readLog, ringOf, ringOfLog } from "../sliding-state.ts";
 
 const { ORIEL_LIMITER_DAMAGES = "40", ORIEL_SEED } = process.env;
 const seed = Number(ORIEL_SEED ?? Date.now() % 1_000_000);
@@ -44,9 +45,10 @@ const DAMAGES: Record<string, (value: Buffer, random: Random) => Buffer> = {
     const length = random.int(1, Math.min(80, value.length) - 1);
     return value.subarray(0, value[1] === 4 && length === 64 ? 63 : length);
   },
-  // Behind a sliding window's header lies a ring, with room that nobody reads yet.
-  longer: (value, random) => (value[1] === 2 ? value : Buffer.concat([value, randomBytes(random, random.int(1, 31))])),
-  "a later format": (value) => Buffer.concat([Buffer.from([2]), value.subarray(1)]),
+  // Behind the header of a ring there is room that nobody reads yet.
+  longer: (value, random) =>
+    value.readUInt16LE(0) === 0x0201 ? value : Buffer.concat([value, randomBytes(random, random.int(1, 31))]),
+  "a later format": (value) => Buffer.concat([Buffer.from([value[0]! + 1]), value.subarray(1)]),
   "an odd number in the head": (value, random) => {
     const copy = Buffer.from(value);
     random.pick(ODD).copy(copy, random.pick([8, 16]));
@@ -116,7 +118,9 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
         await limiter.take("id");
         opened.clock.nowMs += random.int(0, 2);
       }
-      const value = (await raw.getBuffer(keyOf(kind)))!;
+      const written = (await raw.getBuffer(keyOf(kind)))!;
+      const isRing = kind === "sliding-window" && random.int(0, 1) === 1;
+      const value = isRing ? ringOfLog(written) : written;
       const how = random.pick(Object.keys(DAMAGES));
       const damage = DAMAGES[how]!(value, random);
       if (damage.equals(value)) continue;
@@ -182,7 +186,7 @@ test("a sliding window with a truncated ring decides by the rest, and is CORRUPT
     await limiter.take("id");
     opened.clock.nowMs += 100;
   }
-  const value = (await raw.getBuffer(key))!;
+  const value = ringOf(readLog((await raw.getBuffer(key))!));
   await raw.set(key, value.subarray(0, 80 + 12 * 2), "KEEPTTL");
   let passed = 0;
   for (let i = 0; i < 10; i++) {
@@ -194,6 +198,38 @@ test("a sliding window with a truncated ring decides by the rest, and is CORRUPT
   expect(passed).toBeLessThanOrEqual(4);
   opened.clock.nowMs += 350;
   await expect(limiter.take("id")).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
+});
+
+test("a log cut or lengthened at any place, or with another number in its head, is CORRUPT", async () => {
+  const limiter = new Limiter(opened.store, [slidingWindow({ limit: 100, span: "1h" })], { name: "api" });
+  const key = keyOf("sliding-window");
+  for (const takes of [[1, 1, 1], [1, 3, 2], Array(159).fill(1)]) {
+    await limiter.reset("id");
+    for (const cost of takes) {
+      opened.clock.nowMs += 1000;
+      await limiter.penalty("id", cost);
+    }
+    const value = (await raw.getBuffer(key))!;
+    expect(formOf(value)).toBe("log");
+    opened.clock.nowMs += 1;
+    const lengths = Array.from({ length: value.length - 1 }, (_, i) => value.subarray(0, i + 1));
+    const longer = [1, 3, 4, 600].map((count) => Buffer.concat([value, Buffer.alloc(count)]));
+    // Format, kind, both widths, records, length of the ends, used. With totals, one permit more in the first record is a state too.
+    const heads = [0, 1, 2, 3, 4, 5, 6, value[3] === 0 ? 24 : 25, 29].map((at) => {
+      const copy = Buffer.from(value);
+      copy[at] = copy[at]! + 1;
+      return copy;
+    });
+    const newest = Buffer.from(value);
+    newest.writeDoubleLE(newest.readDoubleLE(8) - 1, 8);
+    for (const damage of [...lengths, ...longer, ...heads, newest]) {
+      await raw.set(key, damage);
+      const refused = { code: "CORRUPT", message: expect.stringContaining(key) };
+      await expect(limiter.peek("id"), damage.toString("hex")).rejects.toMatchObject(refused);
+      await expect(limiter.take("id"), damage.toString("hex")).rejects.toMatchObject(refused);
+      expect(await raw.getBuffer(key)).toEqual(damage);
+    }
+  }
 });
 
 test("a concurrency policy counts truncated leases as lent, and is CORRUPT if none is left", async () => {

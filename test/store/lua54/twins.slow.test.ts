@@ -16,6 +16,7 @@ const SUITES = [
   "series/answers/twins",
   "journal/window/parts",
   "journal/window/window",
+  "limiter/contract/sliding-forms",
   "limiter/contract/twins",
   "hold/twins",
   "locked-window/twins",
