@@ -25,6 +25,11 @@ export const constants = {
   // The longest log. Redis puts one of 508 bytes into 512. A read asks for one byte more, and so sees a longer value.
   LOG_MOST_BYTES: 508,
   LOG_MOST_BYTES_TEXT: "508",
+  // With this limit and 3 bytes for each record, a log is never full. Under a higher one states are often rings, of which most
+  // of a long read is wasted. So their logs are shorter.
+  LOG_LIMIT: 159,
+  SHORT_LOG_BYTES: 252,
+  SHORT_LOG_BYTES_TEXT: "252",
   // The records of the ring of a sliding window have their running totals modulo this number, in 6 bytes.
   TOTAL_MODULUS: 2 ** 48,
   // How long the state of a calendar window is kept after its end, for processes whose rules of the zone end it later.

@@ -1,4 +1,5 @@
 -- @include limiter/state
+-- @include limiter/sliding-log
 -- The reply to a request with an id: STORED_REPLY, with the generation at that time, then the question, then the reply.
 -- The key before it, shared by all requests of one id, has the GENERATION: when the first request came, and its token. A
 -- reset deletes it, so that all requests are decided again.
@@ -29,9 +30,13 @@ local function present_of(key)
 end
 
 local function is_blocked(key, now)
-  local head = redis.pcall("GETRANGE", key, "0", STATE_HEAD_LAST_BYTE_TEXT)
+  local head = redis.pcall("GETRANGE", key, "0", LOG_MOST_BYTES_TEXT)
   if type(head) == "table" or #head < STATE_HEAD_BYTES then return false end
-  local blocked = struct.unpack(STATE_HEAD, head)
+  if string.byte(head) ~= LOG_FORMAT then
+    local blocked = struct.unpack(STATE_HEAD, head)
+    return blocked > now
+  end
+  local blocked = log_ends(head)
   return blocked > now
 end
 

@@ -1,5 +1,5 @@
 -- @include layouts/limiter
--- layouts/limiter.mjs has the records of the states. Each begins with STATE_HEAD.
+-- layouts/limiter.mjs has the records of the states. Each begins with STATE_HEAD, but the log of a sliding window.
 -- `p` is a policy within a step: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head. `look` adds blocked,
 -- holds, used, and free: the permits left, below 0 after a penalty or a lowered limit.
 -- Each kind has

@@ -57,6 +57,19 @@ describe.each([
     expect(await limiter.take("a", { requestId })).toEqual(first);
   });
 
+  test("of a sliding window has its first answer, whatever its times are, but not while the id is blocked", async () => {
+    const limiter = limiterOf([slidingWindow({ limit: 1, span: 10 })]);
+    const first = await limiter.take("a", { requestId });
+    for (const goneMs of [-2, 0, 2]) {
+      opened.clock.nowMs += goneMs;
+      expect(await limiter.take("a", { requestId })).toEqual(first);
+    }
+    await limiter.block("a", 5000);
+    expect(await limiter.take("a", { requestId })).toMatchObject({ allowed: false, policy: "block" });
+    opened.clock.nowMs += 5000;
+    expect(await limiter.take("a", { requestId })).toEqual(first);
+  });
+
   test.each([
     ["fixed-window", window(1)],
     ["sliding-window", [slidingWindow({ limit: 1, span: "1h" })]],

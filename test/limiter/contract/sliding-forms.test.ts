@@ -143,7 +143,7 @@ const TAKES: Burst = {
 test.each<[what: string, bursts: Partial<Burst>[], forms: string[]]>([
   [
     "a log becomes a ring when it is full, and the ring a log when it shrinks",
-    [{ count: 200 }, { count: 200 }, { pauseMs: 950, count: 20 }, { count: 300 }],
+    [{ count: 100 }, { count: 300 }, { pauseMs: 950, count: 20 }, { count: 300 }],
     ["log", "ring", "log", "ring"],
   ],
   [
@@ -151,13 +151,26 @@ test.each<[what: string, bursts: Partial<Burst>[], forms: string[]]>([
     [{ count: 8 }, { isOld: true }, { count: 20 }],
     ["log", "old", "ring", "log"],
   ],
-  ["totals are added when a ms has two permits", [{ count: 100 }, { gapMs: 0 }, { count: 15 }], ["log", "log", "log"]],
+  [
+    "totals are added when a ms has two permits",
+    [
+      { count: 100, limit: 150 },
+      { gapMs: 0, limit: 150 },
+      { count: 15, limit: 150 },
+    ],
+    ["log", "log", "log"],
+  ],
   [
     "totals get wider with a penalty",
     [{ cost: 2 }, { mode: MODE.add, cost: 300 }, { cost: 300 }],
     ["log", "log", "log"],
   ],
-  ["times get wider with a longer span", [{ count: 50 }, { spanMs: 2 ** 40 }], ["log", "log"]],
+  ["times get wider with a longer span", [{ count: 40 }, { spanMs: 2 ** 40 }], ["log", "log"]],
+  [
+    "a long log under a raised limit becomes a ring",
+    [{ count: 150, limit: 159 }, { mode: MODE.peek, limit: 160 }, { limit: 160 }],
+    ["log", "log", "ring"],
+  ],
   ["a span of more than 6 bytes makes a ring", [{ count: 5 }, { spanMs: 2 ** 50 }], ["log", "ring"]],
   [
     "a block and a reservation stand in a log",
