@@ -15,6 +15,7 @@ import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./kernel/rolling.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./kernel/sketches.ts";
 import { benchKeys, FULL_KEYS, SMALL_KEYS } from "./keys.ts";
 import { benchAdmitted, FULL_ADMITTED, SMALL_ADMITTED } from "./limiter/admitted.ts";
+import { benchLimiterIds, FULL_LIMITER_IDS, SMALL_LIMITER_IDS } from "./limiter/limiter-ids.ts";
 import { benchLimiters, FULL_LIMITERS, SMALL_LIMITERS } from "./limiter/limiters.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock/lock.ts";
 import { benchSemaphore, FULL_SEMAPHORE, SMALL_SEMAPHORE } from "./lock/semaphore.ts";
@@ -79,6 +80,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   semaphore: (redisUrl, small) => benchSemaphore(redisUrl, small ? SMALL_SEMAPHORE : FULL_SEMAPHORE),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
   admitted: (_redisUrl, small) => benchAdmitted(small ? SMALL_ADMITTED : FULL_ADMITTED),
+  limiterIds: (redisUrl, small) => benchLimiterIds(redisUrl, small ? SMALL_LIMITER_IDS : FULL_LIMITER_IDS),
   outage: (_redisUrl, small) => benchOutage(small ? SMALL_OUTAGE : FULL_OUTAGE),
   breaker: (redisUrl, small) => benchBreaker(redisUrl, small ? SMALL_BREAKER : FULL_BREAKER),
   queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { benchLimiterIds, SMALL_LIMITER_IDS } from "../../bench/limiter/limiter-ids.ts";
 import { benchMoving, maxWithin } from "../../bench/limiter/limiter-moving.ts";
 import { benchStanding } from "../../bench/limiter/limiter-standing.ts";
 import { LimiterVisits } from "../../bench/limiter/limiter-visits.ts";
@@ -113,4 +114,16 @@ test("limiters: one checked line per rival and load, and an empty database at th
   const redis = new Redis(server.url);
   expect(await redis.dbsize()).toBe(0);
   await redis.quit();
+});
+
+test("limiterIds: one checked line per rival with many ids, and an exact window of at most 180 and 560 bytes", async () => {
+  const report = await benchLimiterIds(server.url, SMALL_LIMITER_IDS);
+  expect(report.rows.map(({ limiter }) => limiter)).toEqual(
+    able.filter(({ oneIdOnly }) => !oneIdOnly).map(({ name }) => name),
+  );
+  for (const row of report.rows)
+    for (const name of ["opsPerSecond", "timesFaster", "bytes1", "bytes100"]) expect(row[name]).toBeGreaterThan(0);
+  const ours = report.rows.find(({ limiter }) => limiter === "oriel exact sliding window");
+  expect(ours!.bytes1).toBeLessThanOrEqual(180);
+  expect(ours!.bytes100).toBeLessThanOrEqual(560);
 });
