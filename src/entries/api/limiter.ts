@@ -1,6 +1,7 @@
 // Limiters and their policies.
 
 export { type CalendarWindowPolicy, calendarWindow } from "../../limits/limiter/calendar-window.ts";
+export type { Cost } from "../../limits/limiter/cost.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../../limits/limiter/decision.ts";
 export { Limiter, type TakeRequest, type TargetOptions } from "../../limits/limiter/limiter.ts";
 export {

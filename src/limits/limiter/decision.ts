@@ -38,7 +38,7 @@ export type DecidedBy = "allow" | "deny" | "local";
 /** The answer to a call. A denial is a result, not an error. */
 export interface Decision {
   allowed: boolean;
-  /** Permits taken: the cost, or fewer with `atLeast`. 0 for a denial. */
+  /** Permits taken from the named policy: its cost, or fewer with `atLeast`. 0 for a denial. */
   granted: number;
   /** True if the store was unreachable and `onStoreError` decided. */
   degraded: boolean;

@@ -12,13 +12,13 @@ import { DecisionClient, Fallback, TakeCoalescer } from "./client/decision-clien
 import { Leases } from "./client/leases.ts";
 import { isStoreFailure, passes, withApplied } from "./client/store-failure.ts";
 import { FairWaiters } from "./client/turns.ts";
+import { type Cost, checkedCost, costOf, costsOf, namesOf } from "./cost.ts";
 import type { Decision } from "./decision.ts";
 import {
   type AcquireOptions,
   atLeastOf,
   checkCall,
   checkPermit,
-  costOf,
   LIMITER,
   type LimiterOptions,
   type LimiterSettings,
@@ -32,7 +32,7 @@ import { keyPrefixOf, turnKeyOf } from "./steps/decide.ts";
 import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 
-/** One request of `Limiter.takeAll`: a limiter, an id, and a cost. */
+/** One request of `Limiter.takeAll`: a limiter, an id, and a cost, which may be by policy. */
 export type TakeRequest = TakeRequestOf<Limiter>;
 /** The counts of an id that a call concerns: those of a tag, or of other policies. */
 export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
@@ -169,9 +169,10 @@ export class Limiter {
 
   async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
     checkCall(options, PEEK_OPTIONS);
-    const cost = costOf(options.cost ?? 1);
+    const asked = checkedCost(options.cost ?? 1);
     const of = this.#of(id, options);
     const { keyPrefix, policies } = of instanceof Promise ? await of : of;
+    const cost = costsOf(asked, namesOf(policies));
     return this.#fallback.decide(this.#client, { keyPrefix, policies, cost, mode: MODE.peek, signal: options.signal });
   }
 
@@ -268,7 +269,7 @@ export class Limiter {
         if (!isLimiter(one?.limiter))
           throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
         const { limiter, id, cost = 1 } = one!;
-        return limiter.#partOf(id, costOf(cost), tag);
+        return limiter.#partOf(id, checkedCost(cost), tag);
       });
       const taken = (all: TakePart[]) => siteOfParts(all).run("takeAll", () => takeAll(all));
       return parts.some((part) => part instanceof Promise)
@@ -277,14 +278,15 @@ export class Limiter {
     });
   }
 
-  #partOf(id: string, cost: number, tag: string): TakePart | Promise<TakePart> {
+  #partOf(id: string, cost: Cost, tag: string): TakePart | Promise<TakePart> {
     const decided: TakePart["decided"] = (decision, hasDecided) => {
       for (const each of this.#listeners ?? []) each.decided(decision, hasDecided, id);
     };
     const of = this.#of(id, { tag });
-    const part = { limiter: this, store: this.#store, fallback: this.#fallback, cost, decided };
-    if (!(of instanceof Promise)) return { ...of, ...part };
-    const loaded = of.then((target) => ({ ...target, ...part }));
+    const part = { limiter: this, store: this.#store, fallback: this.#fallback, decided };
+    const whole = (target: Target) => ({ ...target, ...part, cost: costsOf(cost, namesOf(target.policies)) });
+    if (!(of instanceof Promise)) return whole(of);
+    const loaded = of.then(whole);
     loaded.catch(() => {}); // nobody waits for it if a later request is refused
     return loaded;
   }
@@ -298,11 +300,12 @@ export class Limiter {
     checkCall(options, TAKE_OPTIONS);
     const { atLeast, requestId, signal } = options;
     signal?.throwIfAborted();
-    const cost = costOf(options.cost ?? 1);
-    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
+    const asked = checkedCost(options.cost ?? 1);
+    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, asked);
     const of = this.#of(id, options);
     const { keyPrefix, policies } = of instanceof Promise ? await of : of;
-    if (atLeast === undefined && requestId === undefined && signal === undefined)
+    const cost = costsOf(asked, namesOf(policies));
+    if (typeof cost === "number" && atLeast === undefined && requestId === undefined && signal === undefined)
       return options.policies
         ? this.#coalescer.take(keyPrefix, policies, cost)
         : this.#takePlain(keyPrefix, policies, cost);

@@ -1,6 +1,7 @@
-import { argumentError, checkKnown, signalOf } from "../../base/errors.ts";
+import { argumentError, checkKnown, needlessArgument, signalOf } from "../../base/errors.ts";
 import { type Schema, type SettingsOf, settingsOf, text } from "../../base/options.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
+import { type Cost, costOf, isByPolicy } from "./cost.ts";
 import type { LocalDecisions } from "./local-decisions.ts";
 import type { Policy } from "./policies.ts";
 
@@ -37,9 +38,13 @@ export interface LimiterOptions {
 
 /** Options of `Limiter.take`. */
 export interface TakeOptions {
-  /** Permits: an integer from 0 to 2147483647, default 1. A cost of 0 takes nothing, and is denied only by a block. */
-  cost?: number | undefined;
-  /** Accept fewer permits than the cost, down to this number. */
+  /**
+   * Permits: an integer from 0 to 2147483647, default 1, or an object of them by policy, where a policy that is left out costs 0.
+   * A cost of 0 takes nothing, and is denied only by a block. Calls with costs by policy are asked one by one, without `lease` and
+   * `denyCache`.
+   */
+  cost?: Cost | undefined;
+  /** Accept fewer permits than the cost, which is then a number, down to this number. */
   atLeast?: number | undefined;
   /**
    * Calls with the same id count once within a minute, so a call with a lost reply is sent again. If the first call was
@@ -68,7 +73,6 @@ export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId
   wait?: Duration | undefined;
 }
 
-const MAX_COST = 2 ** 31 - 1;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 const MAX_DENY_CACHE_MS = 100;
 const MAX_LEASE_MS = 1000;
@@ -107,13 +111,8 @@ export function checkPermit(permit: string): void {
     throw argumentError("permit", permit, "the permit that take, acquire or takeAll has returned");
 }
 
-export function costOf(cost: number, argument = "cost"): number {
-  if (!Number.isSafeInteger(cost) || cost < 0 || cost > MAX_COST)
-    throw argumentError(argument, cost, `an integer number of permits from 0 to ${MAX_COST}`);
-  return cost;
-}
-
-export function atLeastOf(atLeast: number, cost: number): number {
+export function atLeastOf(atLeast: number, cost: Cost): number {
+  if (isByPolicy(cost)) throw needlessArgument("atLeast", atLeast, "the cost is by policy");
   if (!Number.isSafeInteger(atLeast) || atLeast < 1 || atLeast > cost)
     throw argumentError("atLeast", atLeast, `an integer number of permits from 1 to the cost, ${cost}`);
   return atLeast;

@@ -3,7 +3,8 @@ import type { Site } from "../../base/site.ts";
 import { type Duration, durationMs } from "../../base/time.ts";
 import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { DecisionClient, Fallback } from "./client/decision-client.ts";
-import { costOf, type TakeOptions } from "./options.ts";
+import { costOf } from "./cost.ts";
+import type { TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 

@@ -4,6 +4,7 @@ import { Site } from "../../base/site.ts";
 import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
 import { decisionOf, type Fallback, fixedDecision, ruleOf, untilDecided } from "./client/decision-client.ts";
+import { type Cost, type Costs, costAt } from "./cost.ts";
 import type { Decision } from "./decision.ts";
 import type { OnStoreError } from "./options.ts";
 import type { Policy } from "./policies.ts";
@@ -17,8 +18,8 @@ const MAX_POLICIES_TOGETHER = 3000;
 export interface TakeRequestOf<Limiter> {
   limiter: Limiter;
   id: string;
-  /** Permits; default 1. */
-  cost?: number | undefined;
+  /** Permits, or an object of them by policy; default 1. */
+  cost?: Cost | undefined;
 }
 
 /** One limiter and id of a `takeAll`. */
@@ -30,7 +31,7 @@ export interface TakePart {
   fallback: Fallback;
   keyPrefix: string;
   policies: readonly Policy[];
-  cost: number;
+  cost: Costs;
 }
 
 const REQUEST_OPTIONS = ["limiter", "id", "cost"];
@@ -56,7 +57,7 @@ export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
 }
 
 async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
-  const { store, cost } = parts[0]!;
+  const { store } = parts[0]!;
   if (parts.some((part) => part.store !== store)) throw argumentError("requests", parts, "limiters of one store");
   if (new Set(parts.map(({ keyPrefix }) => keyPrefix)).size < parts.length)
     throw argumentError("requests", parts, "each limiter and id once");
@@ -68,7 +69,7 @@ async function decideTogether(parts: readonly TakePart[]): Promise<Decision> {
     const strictest = strictestOf(parts);
     const decider = parts.find(({ fallback }) => fallback.onStoreError === strictest)!;
     if (!decider.fallback.decidesAfter(error) || strictest === "throw") throw error;
-    if (typeof strictest === "string") return fixedDecision(policiesOf(parts), cost, strictest);
+    if (typeof strictest === "string") return fixedDecision(policiesOf(parts), costsOfParts(parts), strictest);
     const shares = parts.map((part) => ({
       ...part,
       policies: part.fallback.share?.of(part.policies) ?? part.policies,
@@ -85,7 +86,7 @@ function strictestOf(parts: readonly TakePart[]): OnStoreError {
 /** Runs one step over the policies of all parts, in order. */
 async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decision> {
   const policies = policiesOf(parts);
-  const costs = parts.flatMap(({ policies, cost }) => policies.map(() => cost));
+  const costs = costsOfParts(parts);
   const policyKeys = parts.flatMap(({ keyPrefix, policies }) =>
     policySuffixes(policies).map((suffix) => keyPrefix + suffix),
   );
@@ -111,6 +112,10 @@ async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decis
     return run();
   });
   return decisionOf(reply, policies, costs, 0, token);
+}
+
+function costsOfParts(parts: readonly TakePart[]): number[] {
+  return parts.flatMap(({ policies, cost }) => policies.map((_, i) => costAt(cost, i)));
 }
 
 /** Prefixes each policy's name with the limiter's. */

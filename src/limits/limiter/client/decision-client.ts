@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/time.ts";
 import { KIND, MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
+import { type Costs, costAt } from "../cost.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
 import type { LocalDecisions, Share } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
@@ -26,7 +27,7 @@ import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 export interface LimiterRequest {
   keyPrefix: string;
   policies: readonly Policy[];
-  cost: number;
+  cost: Costs;
   mode: number;
   /** Number of equal calls; default 1. */
   calls?: number;
@@ -106,7 +107,7 @@ function prepare({ policies, cost, mode, requestId, ...rest }: LimiterRequest, h
     isPartial: rest.isPartial ?? false,
     amount: rest.amount ?? 0,
     token: rest.token ?? NO_TOKEN,
-    rules: policies.map((policy) => ruleOf(policy, cost)),
+    rules: policies.map((policy, i) => ruleOf(policy, costAt(cost, i))),
     isHead: policies.map((_, i) => i === 0),
     keySuffixes,
     hasReservations,
@@ -117,8 +118,8 @@ function prepare({ policies, cost, mode, requestId, ...rest }: LimiterRequest, h
 }
 
 /** Whether a step may make what is stored longer. */
-function needsMemory(mode: number, cost: number, amount: number): boolean {
-  if (mode === MODE.settle) return cost > 0;
+function needsMemory(mode: number, cost: Costs, amount: number): boolean {
+  if (mode === MODE.settle) return cost !== 0;
   if (mode === MODE.block) return amount > 0;
   return mode === MODE.take || mode === MODE.add || mode === MODE.reserve;
 }
@@ -333,7 +334,7 @@ export class Fallback {
 }
 
 /** The decision that allows or denies any call. */
-export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: "allow" | "deny"): Decision {
+export function fixedDecision(policies: readonly Policy[], cost: Costs, degradedBy: "allow" | "deny"): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : RETRY_AFTER_MS;
   const decisions = policies.map((policy) => ({
@@ -348,14 +349,15 @@ export function fixedDecision(policies: readonly Policy[], cost: number, degrade
     resetAfterMs: retryAfterMs,
   }));
   const { name, limit } = decisions[0]!;
-  const granted = allowed ? cost : 0;
+  const granted = allowed ? costAt(cost, 0) : 0;
   const shared = { policy: name, limit, remaining: 0, retryAfterMs, resetAfterMs: retryAfterMs };
   return { allowed, granted, degraded: true, degradedBy, ...shared, policies: decisions };
 }
 
 async function decided(client: DecisionClient, request: LimiterRequest): Promise<Decision> {
   const reply = await client.ask(request);
-  return decisionOf(reply, request.policies, reply.permits, 0, request.token);
+  const cost = typeof request.cost === "number" ? reply.permits : request.cost;
+  return decisionOf(reply, request.policies, cost, 0, request.token);
 }
 
 /**
@@ -365,7 +367,7 @@ async function decided(client: DecisionClient, request: LimiterRequest): Promise
 export function decisionOf(
   reply: DecideReply,
   policies: readonly Policy[],
-  cost: number | readonly number[],
+  cost: Costs,
   index: number,
   permit?: string,
 ): Decision {
@@ -389,7 +391,7 @@ export function decisionOf(
       retryAfterMs: isPassed ? 0 : waitMs,
       resetAfterMs: 0,
     };
-    setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, index);
+    setRemaining(one, reply, policies[i]!, i, costAt(cost, i), index);
     if (calendar) Object.assign(one, calendar.timesUntil(endMinute));
     decisions.push(one);
     resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
@@ -401,7 +403,7 @@ export function decisionOf(
   const isBlocked = reply.blockedMs > 0;
   const decision: Decision = {
     allowed,
-    granted: allowed ? reply.permits : 0,
+    granted: allowed ? costAt(cost, decisions.indexOf(named)) : 0,
     degraded: false,
     policy: isBlocked ? "block" : named.name,
     limit: named.limit,
