@@ -8,6 +8,8 @@ export const constants = {
   FORMAT,
   // How long a granted request with an id keeps its reply.
   REQUEST_LIFE_MS: 60_000,
+  // The format of an id's reservations. Those of format 1 have no number of their own: they are LEASEs, with -1 permits if settled.
+  HOLDS_FORMAT: 2,
   // How long after its lease a reservation can still be settled.
   SETTLE_GRACE_MS: 60_000,
   // How long a settled reservation is remembered. Longer than a call is sent again.
@@ -48,10 +50,12 @@ export const enums = {
   // The kinds of policies. A GCRA is a leaky bucket.
   KIND,
   // What a step does.
-  MODE: { take: 0, peek: 1, add: 2, giveBack: 3, block: 4, reset: 5, reserve: 6, settle: 7, release: 8 },
+  MODE: { take: 0, peek: 1, add: 2, giveBack: 3, block: 4, reset: 5, reserve: 6, settle: 7, release: 8, charge: 9 },
   STATUS: { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3, outside: 4 },
-  // Bits of a request's flags.
-  REQUEST_FLAG: { partial: 1, hasId: 2 },
+  // Bits of a request's flags. `chargedAtEnd`: a reservation is charged in full if its lease ends.
+  REQUEST_FLAG: { partial: 1, hasId: 2, chargedAtEnd: 4 },
+  // Bits of a reservation's flags.
+  HOLD_FLAG: { settled: 1, chargedAtEnd: 2 },
   // Bits of a rule's flags. `head`: the first policy of its limiter. `reservations`: their key is among the step's keys.
   RULE_FLAG: { shadow: 1, aligned: 2, head: 4, reservations: 8 },
   // The first two bytes of a state as one number, which the fast paths compare.
@@ -98,6 +102,12 @@ const LEASE_TERM = [
   ["expireAtMs", "f64", "expires"],
   ["permits", "f64"],
 ];
+const HOLD_TERM = [
+  ["expireAtMs", "f64", "expires"],
+  ["flags", "u8", "hold_flags"],
+  ["policies", "u8", "shares"],
+  ["zero", "6"],
+];
 const LEASE_OF_CALL = [["call", "u32"], ...LEASE_TERM];
 const REQUEST = [
   ["mode", "u8"],
@@ -136,7 +146,7 @@ const REPLY_REST = [
 
 export const records = {
   // A request: one REQUEST, then a RULE for each policy. `amount`: the fewest permits of a partial call. Block: ms.
-  // Reserve: the lease, ms. lua/limiter/decide.lua describes each field.
+  // Reserve, charge: the lease, ms. lua/limiter/decide.lua describes each field.
   REQUEST,
   RULE: [["kind", "u8"], ["flags", "u8", "rule_flags"], ...RULE_TERMS],
   RULE_START: [
@@ -153,7 +163,7 @@ export const records = {
   REPLY_REST,
 
   // The state of one policy for one id: STATE_HEAD, then the part of its kind. Only the head of a limiter's first policy
-  // has blocks and reservations.
+  // has blocks and reservations. The others have the end of reservations that are charged then.
   STATE_HEAD: [["format", "u8"], ["kind", "u8"], ["zero", "6"], ...UNTIL],
   FIXED_WINDOW,
   CALENDAR_WINDOW,
@@ -187,10 +197,22 @@ export const records = {
     ["ms", "u48"],
     ["total", "u48"],
   ],
-  // Permits lent, or a reservation. Its token is 16 bytes: 12 bytes of the request and the number of the call in its group.
+  // Permits lent. Its token is 16 bytes: 12 bytes of the request and the number of the call in its group.
   LEASE: [["group", "12"], ...LEASE_OF_CALL],
   LEASE_OF_CALL,
   LEASE_TERM,
+  // The reservations of one id: HOLDS, then each HOLD with a SHARE for each policy: permits reserved, and charged so far. The first
+  // four bytes tell them from those of format 1, whose length is a multiple of 32.
+  HOLDS: [
+    ["format", "u8"],
+    ["zero", "3"],
+  ],
+  HOLD: [["token", "16"], ...HOLD_TERM],
+  HOLD_TERM,
+  SHARE: [
+    ["reserved", "u32"],
+    ["charged", "u32"],
+  ],
 
   // The generation of the requests of one id: 24 bytes, which begin each stored reply.
   GENERATION: [

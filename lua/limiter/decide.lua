@@ -4,17 +4,18 @@
 -- KEYS  one per policy · for each limiter with reservations, its reservations · for a request with an id (and for a reset),
 --         the generation of requests · the request
 -- ARGV  REQUEST, with a MODE and REQUEST_FLAGs. `calls`: a group of equal calls. `amount`: the fewest permits of a partial
---         call (block: ms; reserve: the lease, ms)
---       per policy, RULE, with a KIND and RULE_FLAGs
+--         call (block: ms; reserve, charge: the lease, ms)
+--       per policy, RULE, with a KIND and RULE_FLAGs. `cost`, charge and settle: all permits of the reservation so far
 -- Reply REPLY, with a STATUS. `granted`: calls. `permits`: of each granted call; status outside: the time. `blocked`: ms left
 --         of the block
---       per policy, POLICY_REPLY. `passes`: calls that it allows. `reserved`: permits. `used`: permits (leaky bucket, GCRA:
+--       per policy, POLICY_REPLY. `passes`: calls that it allows (charge, settle: permits charged so far). `reserved`: permits. `used`: permits (leaky bucket, GCRA:
 --         the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free.
 --         `end minute`: the end of a calendar window, in minutes since 1970
 -- Law   A group of equal calls is decided as if one call came after the other, so the first ones pass. A denied call changes
 --       no byte. Shadow policies deny no call, and are charged for the calls that they would allow.
 --       A granted request with an id gets the same reply for a minute. Another request with this id is a MISMATCH. It is
---       decided again after a reset and while the id is blocked. A repeated settle or release counts once.
+--       decided again after a reset and while the id is blocked. A repeated charge, settle or release counts once.
+--       Reservations that are charged at their end come first: each is charged as of the end of its lease, in this order.
 --       The next call restores a missing expiry. Foreign bytes are CORRUPT, and stay until a reset.
 -- Cost  O(policies), a sliding window O(log limit), lent permits and reservations O(their number)
 -- packed
@@ -31,8 +32,7 @@ local function answer_of(status, granted, permits, blocked, policies, now)
   local parts = { struct.pack(REPLY, status, granted, permits, blocked) }
   for i = 1, #policies do
     local p = policies[i]
-    local held = p.held and p.held.sum or 0
-    parts[i + 1] = struct.pack(POLICY_REPLY, p.passes, p.calendar > 0 and p.ends / 60000 or 0, held, p.used, p.wait, kinds[p.kind].reset(p, now))
+    parts[i + 1] = struct.pack(POLICY_REPLY, p.passes, p.calendar > 0 and p.ends / 60000 or 0, reserved_of(p), p.used, p.wait, kinds[p.kind].reset(p, now))
   end
   return table.concat(parts)
 end
@@ -44,7 +44,7 @@ end
 -- Reads the states. Returns nil and a status if an id has reservations and KEYS lacks their key, or if a calendar window does
 -- not hold the time.
 local function look_at(k, a, now, count)
-  local policies, blocked, held, next_holds = {}, 0, nil, k + count
+  local policies, blocked, head, next_holds = {}, 0, nil, k + count
   for i = 1, count do
     local kind, rule_flags, calendar, cost, limit, span, rate =
       struct.unpack(RULE, inputs, a + REQUEST_BYTES + (i - 1) * RULE_BYTES)
@@ -56,16 +56,21 @@ local function look_at(k, a, now, count)
     if kinds[kind].look(p, now) then return nil, STATUS_OUTSIDE end
     if p.is_head then
       blocked = math.max(blocked, p.blocked - now)
-      held = nil
-      if rule_flags >= RULE_FLAG_RESERVATIONS then
-        held = holds_of(KEYS[next_holds], now)
-        next_holds = next_holds + 1
-      elseif p.holds > now then
-        return nil, STATUS_RESERVATIONS_NEEDED
-      end
+      head = p
+      p.size, p.has_holds = 0, rule_flags >= RULE_FLAG_RESERVATIONS
+      if not p.has_holds and p.holds > now then return nil, STATUS_RESERVATIONS_NEEDED end
     end
-    p.held = held
+    head.size = head.size + 1
+    p.head, p.place = head, head.size
     policies[i] = p
+  end
+  for i = 1, count do
+    local p = policies[i]
+    if p.has_holds then
+      p.held = holds_of(KEYS[next_holds], p.size, now)
+      next_holds = next_holds + 1
+    end
+    p.held = p.head.held
   end
   return policies, blocked
 end
@@ -75,7 +80,7 @@ local function count_passes(policies, calls, blocked)
   local granted = blocked > 0 and 0 or calls
   for i = 1, #policies do
     local p = policies[i]
-    local free = p.free - (p.held and p.held.sum or 0)
+    local free = p.free - reserved_of(p)
     p.passes = p.cost == 0 and calls or math.max(0, math.min(calls, math.floor(free / p.cost)))
     if not p.is_shadow then granted = math.min(granted, p.passes) end
   end
@@ -87,7 +92,7 @@ local function settle_for_less(policies, at_least)
   local permits = policies[1].cost
   for i = 1, #policies do
     local p = policies[i]
-    if not p.is_shadow then permits = math.min(permits, p.free - (p.held and p.held.sum or 0)) end
+    if not p.is_shadow then permits = math.min(permits, p.free - reserved_of(p)) end
   end
   permits = math.max(permits, at_least)
   for i = 1, #policies do policies[i].cost = permits end
@@ -101,17 +106,26 @@ local function heal(policies, now)
       local ends = p.longest and p.newest + p.longest or now + kinds[p.kind].reset(p, now)
       redis.call("PEXPIREAT", p.key, whole(math.max(ends, p.blocked, p.holds)))
     end
-    if p.is_head and p.held and redis.call("PTTL", p.held.key) == -1 then write_holds(p.held) end
+    if p.is_head and p.held and redis.call("PTTL", p.held.key) == -1 then write_holds(p.held, (last_end(policies, i, now))) end
   end
+end
+
+local function full_window()
+  return refuse("OVERLOADED", "the sliding window is full: it has " .. MAX_RECORDS .. " ms with permits, its maximum")
 end
 
 -- The refusal if a state has no room, before the first write.
 local function without_room(policies)
   for i = 1, #policies do
-    if policies[i].is_full and policies[i].cost > 0 then
-      return refuse("OVERLOADED", "the sliding window is full: it has " .. MAX_RECORDS .. " ms with permits, its maximum")
-    end
+    if policies[i].is_full and policies[i].cost > 0 then return full_window() end
   end
+end
+
+-- Charges permits as of the end of a lease. Those of a calendar window that is over have no effect.
+local function charge_at(p, permits, ends, now, token)
+  local is_calendar = p.kind == KIND_CALENDAR
+  kinds[p.kind].look(p, is_calendar and now or ends)
+  if not is_calendar or ends >= p.start then kinds[p.kind].put(p, 1, permits, now, token) end
 end
 
 local function decide(policies, blocked, mode, is_partial, calls, at_least, token, now)
@@ -129,44 +143,97 @@ local function decide(policies, blocked, mode, is_partial, calls, at_least, toke
     if p.passes < calls and p.passes <= granted then p.wait = wait_of(p, p.cost, now) end
   end
   heal(policies, now)
+  if mode == MODE_TAKE and granted > 0 then keep_reservations(policies, now) end
   return granted
 end
 
--- Writes the reservations of a limiter and its first policy after a reserve. The state then requires their key.
-local function reserved(p, lease, token, now)
-  local holds = p.held
-  if #holds.all >= MAX_RESERVATIONS and not forget_settled(holds, 0) then
-    return refuse("OVERLOADED", "the id has " .. MAX_RESERVATIONS .. " open reservations, its maximum")
+-- Whether a window lacks room for what ended reservations owe. Otherwise charges each as of the end of its lease. If the first
+-- policy no longer requires them, that has no effect any more, and other steps may have taken permits since.
+local function charge_ended(policies, is_check, now)
+  local is_any = false
+  for head = 1, #policies do
+    local held = policies[head].is_head and policies[head].held
+    local has_effect = policies[head].holds > now
+    for i = 1, held and #held.owed or 0 do
+      local hold = held.owed[i]
+      for place = 1, held.count do
+        local p, rest = policies[head + place - 1], rest_of(hold, place)
+        if is_check then is_any = is_any or rest > 0 and has_effect and p.is_full
+        elseif rest > 0 and has_effect and p.kind ~= KIND_CONCURRENCY then charge_at(p, rest, hold.expires, now, hold.token) end
+        if not is_check then hold.charged[place], is_any = hold.charged[place] + rest, true end
+      end
+    end
+    if not is_check and held and #held.owed > 0 then write_holds(held, (last_end(policies, head, now))) end
   end
-  holds.all[#holds.all + 1] = { token = token, expires = now + lease, permits = p.cost }
-  holds.sum = holds.sum + p.cost
-  p.holds = math.max(p.holds, write_holds(holds))
-  kinds[p.kind].write(p, now)
+  return is_any
 end
 
-local function settled(p, token, now)
-  local at = find(p.held.all, token)
-  if not at then return STATUS_NOT_RESERVED end
-  local hold = p.held.all[at]
-  if hold.permits < 0 then return STATUS_SETTLED end
-  if hold.expires > now then p.held.sum = p.held.sum - hold.permits end
-  hold.permits, hold.expires = -1, math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS)
-  forget_settled(p.held, MAX_SETTLED)
-  write_holds(p.held)
-  return STATUS_DECIDED
+-- Writes the reservation of each limiter.
+local function reserve(policies, lease, is_charged, token, now)
+  for i = 1, #policies do
+    local p = policies[i]
+    if p.is_head and #p.held.all >= MAX_RESERVATIONS and not forget_settled(p.held, 0) then
+      return refuse("OVERLOADED", "the id has " .. MAX_RESERVATIONS .. " open reservations, its maximum")
+    end
+  end
+  for head = 1, #policies do
+    local held = policies[head].is_head and policies[head].held
+    if held then
+      local hold = new_hold(token, now + lease, false, is_charged)
+      for place = 1, held.count do hold.reserved[place], hold.charged[place] = policies[head + place - 1].cost, 0 end
+      held.all[#held.all + 1] = hold
+      write_reservations(policies, head, now)
+    end
+  end
 end
 
--- Modes that change a state without a decision. Returns their status.
+-- Whether a reservation is open under some limiter, was settled, or is unknown.
+local function find_reservation(policies, token)
+  local status = STATUS_NOT_RESERVED
+  for i = 1, #policies do
+    local hold = find(policies[i].held.all, token)
+    if hold and not hold.is_settled then return STATUS_DECIDED end
+    if hold then status = STATUS_SETTLED end
+  end
+  return status
+end
+
+-- Makes the cost of each policy that of a charge or settlement: the permits so far, less those that were charged before.
+local function lower_costs(policies, token)
+  for i = 1, #policies do
+    local p = policies[i]
+    local hold = p.kind ~= KIND_CONCURRENCY and find(p.held.all, token)
+    local charged = hold and hold.charged[p.place] or 0
+    p.cost = hold and not hold.is_settled and math.max(0, p.cost - charged) or 0
+    p.passes = charged + p.cost
+  end
+end
+
+-- Puts a charge or settlement into the reservation of each limiter. Permits of a concurrency policy stay set aside until it is settled.
+local function write_charge(policies, is_settled, lease, token, now)
+  for head = 1, #policies do
+    local held = policies[head].is_head and policies[head].held
+    local hold = held and find(held.all, token)
+    if hold and not hold.is_settled then
+      for place = 1, held.count do
+        local p = policies[head + place - 1]
+        hold.charged[place] = p.kind ~= KIND_CONCURRENCY and hold.charged[place] + p.cost or 0
+      end
+      hold.is_settled = is_settled
+      hold.expires = is_settled and math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS) or now + lease
+      if is_settled then forget_settled(held, MAX_SETTLED) end
+      write_reservations(policies, head, now)
+    end
+  end
+end
+
+-- Modes that change a state without a decision.
 local function change(policies, mode, amount, token, now)
-  local status = STATUS_DECIDED
-  if mode == MODE_SETTLE then
-    status = settled(policies[1], token, now)
-    if status ~= STATUS_DECIDED then return status end
-  end
+  local is_charge = mode == MODE_SETTLE or mode == MODE_CHARGE
   for i = 1, #policies do
     local p = policies[i]
     local kind = kinds[p.kind]
-    if mode == MODE_ADD or mode == MODE_SETTLE then
+    if mode == MODE_ADD or is_charge then
       if p.kind ~= KIND_CONCURRENCY and p.cost > 0 then kind.put(p, 1, p.cost, now, token) end
     elseif mode == MODE_GIVE_BACK then
       kind.back(p, p.cost, now)
@@ -179,7 +246,7 @@ local function change(policies, mode, amount, token, now)
       kind.release(p, token, now)
     end
   end
-  return status
+  if is_charge then write_charge(policies, mode == MODE_SETTLE, amount, token, now) else keep_reservations(policies, now) end
 end
 
 -- The last parsed input. Calls of one request usually have the same one.
@@ -212,7 +279,7 @@ local function step(k, a, now)
   end
   may_have_written = false
   local token = string.sub(inputs, a + REQUEST_TOKEN_AT, a + (REQUEST_BYTES - 1))
-  local question = flags >= REQUEST_FLAG_HAS_ID and question_of(a, count)
+  local question = flags % (2 * REQUEST_FLAG_HAS_ID) >= REQUEST_FLAG_HAS_ID and question_of(a, count)
   if question then
     local answer = answered(k, question, now)
     if answer then return answer end
@@ -224,23 +291,35 @@ local function step(k, a, now)
   local policies, blocked = look_at(k, a, now, count)
   if not policies then return unanswered(blocked, count, blocked == STATUS_OUTSIDE and now) end
   may_have_written = true
+  if charge_ended(policies, true, now) then return full_window() end
+  if charge_ended(policies, false, now) then policies, blocked = look_at(k, a, now, count) end
 
   local status, granted, refused = STATUS_DECIDED, 0, nil
+  local is_charge = mode == MODE_SETTLE or mode == MODE_CHARGE
   if mode == MODE_TAKE or mode == MODE_PEEK or mode == MODE_RESERVE then
     local is_partial = flags % (2 * REQUEST_FLAG_PARTIAL) >= REQUEST_FLAG_PARTIAL
-    local is_repeated = mode == MODE_RESERVE and find(policies[1].held.all, token)
-    if is_repeated then granted = 1
-    else granted, refused = decide(policies, blocked, mode, is_partial, calls, amount, token, now) end
-    if mode == MODE_RESERVE and granted > 0 and not is_repeated then refused = reserved(policies[1], amount, token, now) end
+    if mode == MODE_RESERVE and find_reservation(policies, token) ~= STATUS_NOT_RESERVED then
+      granted = 1
+      for i = 1, #policies do policies[i].passes = 1 end
+    else
+      granted, refused = decide(policies, blocked, mode, is_partial, calls, amount, token, now)
+      if mode == MODE_RESERVE and granted > 0 then
+        refused = reserve(policies, amount, flags >= REQUEST_FLAG_CHARGED_AT_END, token, now)
+      end
+    end
     if refused then return refused end
   else
-    refused = (mode == MODE_ADD or mode == MODE_SETTLE) and without_room(policies)
+    if is_charge then
+      status = find_reservation(policies, token)
+      lower_costs(policies, token)
+    end
+    if status == STATUS_NOT_RESERVED then return unanswered(status, count) end
+    refused = (mode == MODE_ADD or is_charge) and without_room(policies)
     if refused then return refused end
-    status = change(policies, mode, amount, token, now)
-    if status ~= STATUS_DECIDED then return unanswered(status, count) end
+    if status == STATUS_DECIDED then change(policies, mode, amount, token, now) end
     blocked = mode == MODE_BLOCK and amount or blocked
   end
-  local answer = answer_of(status, granted, policies[1].cost, blocked, policies, now)
+  local answer = answer_of(status, granted, is_charge and 0 or policies[1].cost, blocked, policies, now)
   if question and granted > 0 then remember(k, question, answer, token, now) end
   return answer
 end

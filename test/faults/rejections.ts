@@ -59,8 +59,7 @@ async function warm(store: Store, name: string) {
 }
 const locked = (store: Store, name: string) => new oriel.LockedWindow(store, name, { span: "1m", wait: 1 });
 const limiter = (store: Store, name: string) => new oriel.Limiter(store, [policy], { name });
-const reservation = async (store: Store, name: string) =>
-  (await limiter(store, name).reserve("x", { cost: 1, lease: "1m" }))!;
+const reservation = (store: Store, name: string) => limiter(store, name).reserve("x", { cost: 1, lease: "1m" });
 async function lent(store: Store, name: string) {
   const it = new oriel.Limiter(store, [oriel.concurrency({ limit: 5, lease: "1m" })], { name });
   const { permit } = await it.take("x");
@@ -153,6 +152,10 @@ export const ASKINGS: readonly Asking[] = [
   row("Limiter.static takeAll", CHANGES, limiter, (it) =>
     oriel.Limiter.takeAll([{ limiter: it, id: "x" }], { tag: "t" }),
   ),
+  row("Limiter.static reserveAll", CHANGES, limiter, (it) =>
+    oriel.Limiter.reserveAll([{ limiter: it, id: "x" }], { tag: "t", lease: "1m" }),
+  ),
+  row("Reservation.charge", CHANGES, reservation, (it) => it.charge(1), "Limiter"),
   row("Reservation.settle", CHANGES, reservation, (it) => it.settle(1), "Limiter"),
   row("Reservation.cancel", CHANGES, reservation, (it) => it.cancel(), "Limiter"),
   row("Lock.tryLock", CHANGES, lock, (it) => it.tryLock()),

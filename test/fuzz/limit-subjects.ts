@@ -55,8 +55,15 @@ function limiterSubject(name: string, policies: typeof POLICIES, more: Partial<L
           acquire: () => limiter.acquire("u", { wait: 50 }),
           penalty: () => limiter.penalty("u", 2),
           reward: () => limiter.reward("u", 1),
-          reserve: async () => (await limiter.reserve("u", { cost: 2, lease: "1m" }))?.settle(1),
-          "reserve and cancel": async () => (await limiter.reserve("u", { cost: 2, lease: "1m" }))?.cancel(),
+          reserve: async () => {
+            const reserved = await limiter.reserve("u", { cost: 2, lease: "1m", ends: "charged" });
+            return reserved.allowed && [await reserved.charge(1), await reserved.settle(1)];
+          },
+          reserveAll: async () => {
+            const reserved = await Limiter.reserveAll([{ limiter, id: "u" }], { tag: "t", lease: "1m" });
+            return reserved.cancel();
+          },
+          "reserve and cancel": async () => (await limiter.reserve("u", { cost: 2, lease: "1m" })).cancel(),
           block: () => limiter.block("u", 5),
           release: () => limiter.release("u", "0".repeat(32)),
           "another id": () => limiter.take("another"),

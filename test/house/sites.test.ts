@@ -114,6 +114,7 @@ test("each public method of a structure rejects with a stack that includes the c
     'Limiter "a" peek': () => limiter.peek("x"),
     'Limiter "a" penalty': () => limiter.penalty("x"),
     'Limiter "a" reserve': () => limiter.reserve("x", { cost: 1, lease: 1000 }),
+    'Limiter "a" reserveAll': () => Limiter.reserveAll([{ limiter, id: "x" }], { tag: "t", lease: 1000 }),
     'Limiter "a" takeAll': () => Limiter.takeAll([{ limiter, id: "x" }], { tag: "t" }),
     'Counters "a" add': () => counters.add({ a: "1" }),
     'Counters "a" addBatch': () => counters.addBatch("s", 0, [{ values: { a: "1" } }]),

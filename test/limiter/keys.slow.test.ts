@@ -39,7 +39,10 @@ function verbs(limiter: Limiter, random: Random): Record<string, () => Promise<u
     reward: () => limiter.reward("id", cost),
     block: () => limiter.block("id", random.pick([0, 1, 700, 5000])),
     reserve: () => limiter.reserve("id", { cost, lease: random.pick([1, 300, 5000]) }),
-    settle: async () => (await limiter.reserve("id", { cost, lease: 300 }))?.settle(random.int(0, 3)),
+    settle: async () => {
+      const reserved = await limiter.reserve("id", { cost, lease: 300 });
+      if (reserved.allowed) await reserved.settle(random.int(0, 3));
+    },
     release: () => limiter.release("id", "0".repeat(32)),
     together: () => Promise.all([1, 2, 3].map(() => limiter.take("id", { cost }))),
     all: () => Limiter.takeAll([{ limiter, id: "id", cost }], { tag: "t" }),
@@ -149,7 +152,7 @@ test("an id is found by SCAN as it is, and no two ids share a key, whatever thei
       const limiter = new Limiter(opened.store, policies, { name });
       await limiter.take(id, { requestId: "r" });
       await limiter.take(id, { tag: "t", requestId: "p:p" });
-      await (await limiter.reserve(id, { cost: 1, tag: "t", lease: 1000 }))?.settle(1);
+      await (await limiter.reserve(id, { cost: 1, tag: "t", lease: 1000 })).settle(1);
       for (const key of await raw.keys("*")) {
         expect(keys.has(key), `${name} ${id} ${key}`).toBe(false);
         keys.add(key);

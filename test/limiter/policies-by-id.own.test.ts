@@ -238,7 +238,7 @@ describe("policies that are loaded", () => {
       cacheFor: 0,
     });
     const reservation = await windows.reserve("a", { cost: 4, lease: "1m" });
-    await reservation!.settle(2);
+    await reservation.settle(2);
     expect((await windows.peek("a")).remaining).toBe(7);
     const both = [
       { limiter: windows, id: "a", cost: 8 },

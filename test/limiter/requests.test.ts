@@ -44,7 +44,7 @@ describe.each([
     const reserved = await one.reserve("a", { cost: 1, lease: "1m" });
     expect(await other.take("a", { requestId })).toEqual(first);
     expect(await one.take("a", { requestId })).toEqual(first);
-    await reserved?.cancel();
+    await reserved.cancel();
   });
 
   test("is denied while the id is blocked, and has its first answer afterwards", async () => {

@@ -29,6 +29,13 @@ export {
   type WindowPolicy,
 } from "../../limits/limiter/policies.ts";
 export type { PoliciesCall, PoliciesOf } from "../../limits/limiter/policies-by-id.ts";
-export type { Reservation, ReserveOptions } from "../../limits/limiter/reservation.ts";
+export type {
+  Charge,
+  PolicyCharge,
+  Reservation,
+  ReservationEnd,
+  ReserveAllOptions,
+  ReserveOptions,
+} from "../../limits/limiter/reservation.ts";
 export type { TakeRequestOf } from "../../limits/limiter/take-all.ts";
 export * from "./stores.ts";

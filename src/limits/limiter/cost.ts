@@ -26,16 +26,21 @@ export function checkedCost(cost: Cost, argument = "cost"): Cost {
   if (entries.length === 0)
     throw argumentError(argument, cost, "an integer number of permits, or an object of them by policy");
   for (const [name, permits] of entries) costOf(permits, `${argument} of ${JSON.stringify(name)}`);
-  return Object.fromEntries(entries);
+  return Object.assign(Object.create(null), cost);
 }
 
-/** The permits of each policy. One that is left out costs `absent(i)`. Throws ARGUMENT for a name that no policy has. */
+/**
+ * The permits of each policy. One that is left out costs `absent(i)`. Names of a step over several limiters begin with the limiter's;
+ * without it a name means this policy of each limiter. Throws ARGUMENT for a name that no policy has.
+ */
 export function costsOf(cost: Cost, names: readonly string[], absent: (i: number) => number = () => 0): Costs {
   if (!isByPolicy(cost)) return cost;
+  const own = names.map((name) => name.slice(name.lastIndexOf(":") + 1));
+  const known = [...new Set([...names, ...own])];
   for (const name of Object.keys(cost))
-    if (!names.includes(name))
-      throw argumentError("policy of cost", name, `one of ${names.join(", ")}${didYouMean(name, names)}`);
-  return names.map((name, i) => (Object.hasOwn(cost, name) ? cost[name]! : absent(i)));
+    if (!known.includes(name))
+      throw argumentError("policy of cost", name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
+  return names.map((name, i) => cost[name] ?? cost[own[i]!] ?? absent(i));
 }
 
 export function costAt(costs: Costs, i: number): number {

@@ -11,6 +11,7 @@ import { register } from "../../store/registry/register.ts";
 import { DecisionClient, Fallback, TakeCoalescer } from "./client/decision-client.ts";
 import { Leases } from "./client/leases.ts";
 import { isStoreFailure, passes, withApplied } from "./client/store-failure.ts";
+import { policiesOf } from "./client/together.ts";
 import { FairWaiters } from "./client/turns.ts";
 import { type Cost, checkedCost, costOf, costsOf, namesOf } from "./cost.ts";
 import type { Decision } from "./decision.ts";
@@ -27,15 +28,17 @@ import {
 } from "./options.ts";
 import { hasConcurrency, type Policy, turnsOf } from "./policies.ts";
 import { checkOverride, checkPolicies, PoliciesById, type PoliciesOf } from "./policies-by-id.ts";
-import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { Reservation, type ReserveAllOptions, type ReserveOptions, reserveTermsOf } from "./reservation.ts";
 import { keyPrefixOf, turnKeyOf } from "./steps/decide.ts";
 import { checkTakeAll, siteOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 
-/** One request of `Limiter.takeAll`: a limiter, an id, and a cost, which may be by policy. */
+/** One request of `Limiter.takeAll` and `Limiter.reserveAll`: a limiter, an id, and a cost, which may be by policy. */
 export type TakeRequest = TakeRequestOf<Limiter>;
 /** The counts of an id that a call concerns: those of a tag, or of other policies. */
 export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
+
+type CallOptions = Pick<TakeOptions, "tag" | "policies" | "key" | "request" | "signal">;
 
 /** The counts that a call concerns. */
 interface Target {
@@ -45,6 +48,8 @@ interface Target {
 
 const NO_NAME = new Site("Limiter");
 const PEEK_OPTIONS = ["cost", "tag", "policies", "key", "request", "signal"];
+const RESERVE_OPTIONS = [...PEEK_OPTIONS, "lease", "ends"];
+const RESERVE_ALL_OPTIONS = ["tag", "lease", "ends", "signal"];
 const TAKE_OPTIONS = [...PEEK_OPTIONS, "atLeast", "requestId"];
 
 /** Learns of the decisions of a limiter. */
@@ -61,8 +66,8 @@ interface DecisionListener {
  * call passes all of them or changes nothing. A denial is a result: it names the policy and when the call would pass.
  *
  * A call whose answer is lost may have been counted. It is sent again only with a `requestId`; else it rejects with
- * `applied` "unknown". For calls that ask for permits (`take`, `peek`, `acquire`, `reserve`, `takeAll`) `onStoreError` may
- * decide instead. Calls that change a state (`penalty`, `reward`, `block`, `reset`, `release`, `settle`) always reject with
+ * `applied` "unknown". For calls that ask for permits (`take`, `peek`, `acquire`, `reserve`, `takeAll`, `reserveAll`) `onStoreError` may
+ * decide instead. Calls that change a state (`penalty`, `reward`, `block`, `reset`, `release`, `charge`, `settle`) always reject with
  * DEADLINE or UNAVAILABLE, after at most two deadlines. Equal calls of a turn on one id share a step, and all ids share a
  * script call. Time is the store's. Every key expires when it no longer matters.
  *
@@ -242,18 +247,44 @@ export class Limiter {
   }
 
   /**
-   * Sets permits aside until the cost is known; null if they are not free. `settle` charges the cost, `cancel` nothing.
-   * After the lease they are free again. In an outage: null under "deny", else a `degraded` reservation.
+   * Sets permits aside until the cost is known, if all policies allow it. The answer is a decision too. `settle` charges the cost,
+   * `charge` the cost so far, `cancel` nothing. After the lease the rest is free, or is charged, as `ends` says. While the store is
+   * unreachable `onStoreError` decides. A call that rejects may have reserved, until the lease ends.
    */
-  reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
+  reserve(id: string, options: ReserveOptions): Promise<Reservation> {
     const reserving = this.#at.run("reserve", async () => {
-      checkKnown(options, ["cost", "lease", "tag", "policies"]);
-      const of = this.#of(id, options);
-      const { keyPrefix, policies } = of instanceof Promise ? await of : of;
-      return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
+      checkCall(options, RESERVE_OPTIONS);
+      const cost = checkedCost(options.cost);
+      const terms = { ...reserveTermsOf(options), isByNumber: typeof cost === "number" };
+      options.signal?.throwIfAborted();
+      const part = this.#partOf(id, cost, options);
+      const parts = [part instanceof Promise ? await part : part];
+      return Reservation.open(this.#at, parts, { ...terms, policies: parts[0]!.policies });
     });
     if (!this.#listeners) return reserving;
-    return this.#heard(reserving, (listener, reservation) => listener.reserved?.(reservation !== null));
+    return this.#heard(reserving, (listener, { allowed }) => listener.reserved?.(allowed));
+  }
+
+  /**
+   * Same as `reserve`, from several limiters and ids in one step, or from none. Requests and `tag` are those of `takeAll`, and so are
+   * the names of policies. In `charge` and `settle` a policy's own name means this policy of each limiter.
+   */
+  static reserveAll(requests: readonly TakeRequest[], options: ReserveAllOptions): Promise<Reservation> {
+    return NO_NAME.run("reserveAll", async () => {
+      checkCall(options, RESERVE_ALL_OPTIONS);
+      const { tag, ...given } = options;
+      const terms = reserveTermsOf(given);
+      given.signal?.throwIfAborted();
+      const all = Limiter.#partsOf(requests, checkTakeAll(requests, { tag }));
+      const isByNumber = requests.every(({ cost = 1 }) => typeof cost === "number");
+      const parts = all.some((part) => part instanceof Promise) ? await Promise.all(all) : (all as TakePart[]);
+      const at = siteOfParts(parts);
+      return at.run("reserveAll", async () => {
+        const reservation = await Reservation.open(at, parts, { ...terms, isByNumber, policies: policiesOf(parts) });
+        for (const part of parts) part.reserved(reservation.allowed);
+        return reservation;
+      });
+    });
   }
 
   /**
@@ -265,12 +296,7 @@ export class Limiter {
   static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {
     return NO_NAME.run("takeAll", () => {
       const tag = checkTakeAll(requests, options);
-      const parts = requests.map((one: TakeRequest | undefined) => {
-        if (!isLimiter(one?.limiter))
-          throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
-        const { limiter, id, cost = 1 } = one!;
-        return limiter.#partOf(id, checkedCost(cost), tag);
-      });
+      const parts = Limiter.#partsOf(requests, tag);
       const taken = (all: TakePart[]) => siteOfParts(all).run("takeAll", () => takeAll(all));
       return parts.some((part) => part instanceof Promise)
         ? Promise.all(parts).then(taken)
@@ -278,12 +304,26 @@ export class Limiter {
     });
   }
 
-  #partOf(id: string, cost: Cost, tag: string): TakePart | Promise<TakePart> {
-    const decided: TakePart["decided"] = (decision, hasDecided) => {
-      for (const each of this.#listeners ?? []) each.decided(decision, hasDecided, id);
+  static #partsOf(requests: readonly TakeRequest[], tag: string): (TakePart | Promise<TakePart>)[] {
+    return requests.map((one: TakeRequest | undefined) => {
+      if (!isLimiter(one?.limiter))
+        throw argumentError("requests", one, ofThisCopy("objects with a limiter and an id", one?.limiter, "Limiter"));
+      const { limiter, id, cost = 1 } = one!;
+      return limiter.#partOf(id, checkedCost(cost), { tag });
+    });
+  }
+
+  #partOf(id: string, cost: Cost, options: CallOptions): TakePart | Promise<TakePart> {
+    const told: Pick<TakePart, "decided" | "reserved"> = {
+      decided: (decision, hasDecided) => {
+        for (const each of this.#listeners ?? []) each.decided(decision, hasDecided, id);
+      },
+      reserved: (isAllowed) => {
+        for (const each of this.#listeners ?? []) each.reserved?.(isAllowed);
+      },
     };
-    const of = this.#of(id, { tag });
-    const part = { limiter: this, store: this.#store, fallback: this.#fallback, decided };
+    const of = this.#of(id, options);
+    const part = { limiter: this, store: this.#store, fallback: this.#fallback, ...told };
     const whole = (target: Target) => ({ ...target, ...part, cost: costsOf(cost, namesOf(target.policies)) });
     if (!(of instanceof Promise)) return whole(of);
     const loaded = of.then(whole);
@@ -341,10 +381,7 @@ export class Limiter {
    * A promise, if the policies are loaded first. The signal ends the wait for it. Callers await nothing else, so that the calls of one
    * turn are sent in their order.
    */
-  #of(
-    id: string,
-    options: Pick<TakeOptions, "tag" | "policies" | "key" | "request" | "signal">,
-  ): Target | Promise<Target> {
+  #of(id: string, options: CallOptions): Target | Promise<Target> {
     const { tag, policies: override, key, request, signal } = options;
     this.#fallback.share?.called();
     const keyPrefix = keyPrefixOf(this.#store, this.name, id, tag);

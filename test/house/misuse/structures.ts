@@ -209,7 +209,11 @@ export const STRUCTURES: Record<string, Subject> = {
       block: () => ["x", 100, tag()],
       reset: () => ["x", { tag: "t" }],
       release: () => ["x", permit, { tag: "t" }],
-      reserve: () => ["x", { cost: 1, lease: 1000, ...tag() }],
+      reserve: () => ["x", { ...taking(), lease: 1000, ends: "free" }],
+      "static reserveAll": (store) => [
+        [{ limiter: limiter(store), id: "x", cost: 1 }],
+        { tag: "t", lease: 1000, ends: "charged", signal: signal() },
+      ],
       "static takeAll": (store) => [[{ limiter: limiter(store), id: "x", cost: 1 }], { tag: "t" }],
     },
   },
@@ -217,7 +221,7 @@ export const STRUCTURES: Record<string, Subject> = {
   "Limiter of permits": { object: lender, methods: { release: () => ["x", permit, { tag: "t" }] } },
   Reservation: {
     object: (store) => limiter(store).reserve("x", { cost: 1, lease: 1000 }),
-    methods: { settle: () => [1], cancel: nothing },
+    methods: { charge: () => [1], settle: () => [1], cancel: nothing },
   },
   fixedWindow: { called: oriel.fixedWindow, right: () => window10({ aligned: true }) },
   calendarWindow: {

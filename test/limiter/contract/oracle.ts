@@ -31,7 +31,7 @@ export class Oracle {
 
 export type Kind = keyof typeof LAWS;
 
-const LAWS = {
+export const LAWS = {
   "fixed-window": () => new Fixed(false),
   "fixed-window, aligned": () => new Fixed(true),
   "sliding-window": () => new Sliding(),

@@ -156,7 +156,7 @@ export function calendarSuite(name: string, open: () => Promise<MatrixStore>): v
       expect(await limiter.peek("a")).toMatchObject({ remaining: 2 });
       opened.clock.nowMs = SPRING_DAY_MS + 10;
       expect(await limiter.peek("a")).toMatchObject({ remaining: 2 });
-      expect(await reservation!.settle(1)).toBe(true);
+      expect(await reservation.settle(1)).toMatchObject({ policies: [{ charged: 1 }] });
       expect(await limiter.peek("a")).toMatchObject({ remaining: 4, resetAfterMs: 23 * HOUR_MS - 10 });
     });
 

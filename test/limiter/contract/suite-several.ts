@@ -87,7 +87,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
         { limiter: pool, id: "p" },
       ];
       const tag = "t";
-      const reserved = (await user.reserve("u", { cost: 5, lease: "1m", tag }))!;
+      const reserved = await user.reserve("u", { cost: 5, lease: "1m", tag });
       expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: false, policy: "user:sliding-window" });
       await reserved.cancel();
       const taken = await Limiter.takeAll(wanted, { tag });

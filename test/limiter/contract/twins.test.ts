@@ -25,9 +25,13 @@ const step = fc.record({
   mode: fc.oneof(
     { weight: 8, arbitrary: fc.constant(MODE.take) },
     { weight: 8, arbitrary: fc.constantFrom(...Object.values(MODE)) },
+    { weight: 6, arbitrary: fc.constantFrom(MODE.reserve, MODE.reserve, MODE.charge, MODE.settle) },
   ),
   waitMs: fc.constantFrom(0, 0, 0, 1, 3, 9, 50, 99, 100, 101, 700, 5000, -2, 29_989, 60_013, 86_400_017),
   cost: fc.constantFrom(0, 1, 1, 1, 2, 5, 12),
+  /** Costs by policy: what the i-th has more than the first. */
+  more: fc.constantFrom([0, 0], [0, 0], [1, 3], [4, 0]),
+  isChargedAtEnd: fc.boolean(),
   calls: fc.constantFrom(1, 1, 2, 7),
   isPartial: fc.boolean(),
   amount: fc.constantFrom(1, 2, 50, 0),
@@ -47,21 +51,24 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 function askOf(one: Step, all: readonly Rule[], isSeveral: boolean, nowMs: number): DecideRequest {
   const minuteMs = nowMs - (nowMs % MINUTE_MS);
   const [spanMs, rate] = one.edges.map((minutes) => minuteMs + minutes * MINUTE_MS) as [number, number];
-  const needsHolds = one.mode === MODE.reserve || one.mode === MODE.settle || one.mode === MODE.reset;
+  const isReserving = [MODE.reserve, MODE.settle, MODE.charge].some((mode) => mode === one.mode);
+  const needsHolds = isReserving || one.mode === MODE.reset;
   const isAlone = one.hasRequest || (one.isPartial && one.mode === MODE.take) || one.mode > MODE.peek;
   const hasReservations = one.hasReservations || needsHolds;
   const hasRequest = one.hasRequest && one.mode === MODE.take;
-  // Several limiters only take.
-  const isHead = all.map((_, i) => i === 0 || (isSeveral && one.mode === MODE.take));
+  // Several limiters only take and reserve. Another step sees their reservations with other numbers of policies.
+  const isHead = all.map((_, i) => i === 0 || (isSeveral && (isReserving || one.mode === MODE.take)));
+  const hasCosts = !one.isPartial && one.mode !== MODE.release;
   return {
     mode: one.mode,
     calls: isAlone ? 1 : one.calls,
     isPartial: one.isPartial && one.mode === MODE.take,
-    amount: one.mode === MODE.reserve ? Math.max(1, one.amount) : one.amount,
+    amount: isReserving ? Math.max(1, one.amount) : one.amount,
+    isChargedAtEnd: one.isChargedAtEnd && one.mode === MODE.reserve,
     token: one.token,
-    rules: all.map((each) => ({
+    rules: all.map((each, i) => ({
       ...each,
-      cost: one.cost,
+      cost: one.cost + (hasCosts ? ([0, ...one.more][i] ?? 0) : 0),
       limit: one.limit ?? each.limit,
       ...(each.kind === KIND.calendar
         ? { calendar: one.calendar, spanMs, rate }

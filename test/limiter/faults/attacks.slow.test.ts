@@ -81,7 +81,7 @@ describe.each([
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 5000, span: "1s" })], { name: "many" });
     for (let i = 0; i < 1100; i++) {
       const reservation = await limiter.reserve("id", { cost: 1, lease: "30s" });
-      expect(await reservation!.settle(1)).toBe(true);
+      expect(await reservation.settle(1)).toBeTruthy();
       opened.clock.nowMs += 1;
     }
   });
@@ -89,8 +89,8 @@ describe.each([
   test("a reservation of 0 permits is charged once when it is settled", async () => {
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: "1m" })], { name: "nothing" });
     const reservation = await limiter.reserve("id", { cost: 0, lease: "30s" });
-    expect(await reservation!.settle(4)).toBe(true);
-    expect(await reservation!.settle(4)).toBe(false);
+    expect(await reservation.settle(4)).toBeTruthy();
+    expect(await reservation.settle(4)).toBe(false);
     expect((await limiter.peek("id")).remaining).toBe(6);
   });
 
@@ -103,7 +103,7 @@ describe.each([
     const reservation = await limiter.reserve("id", { cost: 7, lease: "30s" });
     const [first, second] = await Promise.all([limiter.take("id"), limiter.take("id")]);
     expect([first!.remaining, second!.remaining]).toEqual([2, 1]);
-    await reservation!.cancel();
+    await reservation.cancel();
     expect((await limiter.peek("id")).remaining).toBe(8);
   });
 
@@ -143,7 +143,7 @@ describe.each([
   test("a fixed window starts with its first call, not with a reservation", async () => {
     const limiter = new Limiter(opened.store, [fixedWindow({ limit: 1, span: 1000 })], { name: "begin" });
     const reservation = await limiter.reserve("id", { cost: 1, lease: "1m" });
-    await reservation!.cancel();
+    await reservation.cancel();
     opened.clock.nowMs += 900;
     await limiter.take("id");
     opened.clock.nowMs += 999;

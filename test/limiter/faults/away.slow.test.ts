@@ -79,19 +79,23 @@ describe("reserve", () => {
     await expect(limiterOf("r").reserve("a", terms)).rejects.toMatchObject(away);
   });
 
-  test("deny: returns no reservation", async () => {
+  test("deny: denies, and nothing is reserved", async () => {
     opened.isStoreFailure = true;
-    expect(await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms)).toBeNull();
+    const denied = await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms);
+    expect(denied).toMatchObject({ allowed: false, degraded: true, degradedBy: "deny", retryAfterMs: 1000 });
+    expect(await denied.cancel()).toBe(false);
+    await expect(denied.settle(1)).rejects.toMatchObject({ code: "ARGUMENT", applied: "no" });
   });
 
   test("allow: always reserves; settle and cancel then send and charge nothing, even when the store is back", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
     opened.isStoreFailure = true;
-    const both = [(await limiter.reserve("a", terms))!, (await limiter.reserve("a", terms))!];
+    const both = [await limiter.reserve("a", terms), await limiter.reserve("a", terms)];
     expect(both).toMatchObject([
-      { degraded: true, cost: 4 },
-      { degraded: true, cost: 4 },
+      { degraded: true, degradedBy: "allow", allowed: true, granted: 4 },
+      { degraded: true, degradedBy: "allow", allowed: true, granted: 4 },
     ]);
+    expect(await both[0]!.charge(1)).toBe(false);
     expect(await both[0]!.settle(3)).toBe(false);
     opened.isStoreFailure = false;
     expect(await both[1]!.cancel()).toBe(false);
@@ -104,13 +108,14 @@ describe("reserve", () => {
   test("local: reserves from this process's share; settled there once, and never charged to the store", async () => {
     const limiter = limiterOf("r", { onStoreError: localDecisions({ share: 0.9 }) });
     opened.isStoreFailure = true;
-    expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
-    const reserved = (await limiter.reserve("a", terms))!;
-    expect(reserved).toMatchObject({ degraded: true, cost: 4 });
-    expect(await limiter.reserve("a", terms)).toBeNull();
+    expect(await limiter.reserve("a", { ...terms, cost: 6 })).toMatchObject({ allowed: false, degradedBy: "local" });
+    const reserved = await limiter.reserve("a", terms);
+    expect(reserved).toMatchObject({ allowed: true, degraded: true, degradedBy: "local", granted: 4, limit: 5 });
+    expect(await limiter.reserve("a", terms)).toMatchObject({ allowed: false });
     expect(await limiter.take("a", { cost: 2 })).toMatchObject({ allowed: false, degradedBy: "local" });
     opened.isStoreFailure = false;
-    expect(await reserved.settle(1)).toBe(true);
+    expect(await reserved.charge(1)).toMatchObject({ policies: [{ charged: 1 }] });
+    expect(await reserved.settle(1)).toMatchObject({ policies: [{ charged: 1, debt: 0 }] });
     expect(await reserved.settle(1)).toBe(false);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
     opened.isStoreFailure = true;
@@ -119,7 +124,7 @@ describe("reserve", () => {
 
   test("a settlement with lost answers is charged once, and answered on a retry", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
-    const reserved = (await limiter.reserve("a", terms))!;
+    const reserved = await limiter.reserve("a", terms);
     const run = store.run;
     store.run = async (...args) => {
       await run(...args);
@@ -127,7 +132,7 @@ describe("reserve", () => {
     };
     await expect(reserved.settle(3)).rejects.toMatchObject(away);
     store.run = run;
-    expect(await reserved.settle(3)).toBe(true);
+    expect(await reserved.settle(3)).toMatchObject({ policies: [{ charged: 3 }] });
     expect(await reserved.settle(3)).toBe(false);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 3 });
   });

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
+  type Charge,
   concurrency,
   fixedWindow,
   gcra,
@@ -118,13 +119,17 @@ describe.each(["cut", "silence"] as const)("a lost reply (%s)", (then) => {
   });
 });
 
-test("reservations, settlements and releases are applied once", async () => {
+const chargedOf = (charge: Charge | false) => charge !== false && charge.policies.map(({ charged }) => charged);
+
+test("reservations, charges, settlements and releases are applied once", async () => {
   const { limiter, remaining } = await pair(10_000);
   proxy.dropReplies(1);
-  const reserved = (await limiter.reserve("a", { cost: 4, lease: "1m" }))!;
+  const reserved = await limiter.reserve("a", { cost: 4, lease: "1m" });
   expect(await remaining()).toEqual(all(6));
   proxy.dropReplies(1);
-  expect(await reserved.settle(3)).toBe(true);
+  expect(chargedOf(await reserved.charge(1))).toEqual([1, 1, 1, 1, 0]);
+  proxy.dropReplies(1);
+  expect(await reserved.settle(3)).toBeTruthy();
   expect(await reserved.settle(3)).toBe(false);
   // Nothing is lent for what was settled.
   expect(await remaining()).toEqual([7, 7, 7, 7, 10]);

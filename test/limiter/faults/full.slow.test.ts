@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
+  type Charge,
   concurrency,
   fixedWindow,
   gcra,
@@ -24,6 +25,8 @@ const KINDS: Record<string, Policy[]> = {
     fixedWindow({ limit: 9, span: "1h" }),
   ],
 };
+
+const chargedOf = (charge: Charge | false) => charge !== false && charge.policies.map(({ charged }) => charged);
 
 describe.each(["eval", "functions"] as const)("on a full server, %s,", (scripting) => {
   let server: RedisServer;
@@ -72,16 +75,19 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
 
   test.each(Object.entries(KINDS))("reservations are settled and cancelled: %s", async (_name, policies) => {
     const limiter = new Limiter(store, policies, { name: "api" });
-    const [settled, cancelled] = [
+    const [settled, charged, cancelled] = [
       await limiter.reserve("a", { cost: 2, lease: "1h" }),
+      await limiter.reserve("a", { cost: 1, lease: "1h" }),
       await limiter.reserve("a", { cost: 2, lease: "1h" }),
     ];
     await fill();
     await isFull(limiter);
-    expect(await cancelled!.cancel()).toBe(true);
-    expect(await settled!.settle(1)).toBe(true);
-    expect(await settled!.settle(1)).toBe(false);
-    expect(await limiter.peek("a")).toMatchObject({ remaining: 4 });
+    expect(await cancelled.cancel()).toBe(true);
+    expect(chargedOf(await charged.charge(1))).toEqual(policies.map(() => 1));
+    expect(chargedOf(await settled.settle(1))).toEqual(policies.map(() => 1));
+    expect(await settled.settle(1)).toBe(false);
+    expect(chargedOf(await charged.settle(0))).toEqual(policies.map(() => 1));
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 3 });
   });
 
   test("lent permits are returned", async () => {
@@ -108,7 +114,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
     // A settle may be the first with two permits in one ms. Then each record of a log gets the byte of its total.
     const most = form === "a ring" ? 12 * reserved.length : 4 * reserved.length + calls;
     await fill();
-    for (const one of reserved) expect(await one!.settle(1)).toBe(true);
+    for (const one of reserved) expect(await one.settle(1)).toBeTruthy();
     expect((await raw.strlen(key)) - state.length).toBeLessThanOrEqual(most);
   });
 });

@@ -37,8 +37,6 @@ export interface LimiterRequest {
   requestId?: string | undefined;
   /** Whether to read reservations. They are read anyway if the id has any. */
   hasReservations?: boolean;
-  /** Settles a reservation on a full server. */
-  isFull?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -46,7 +44,7 @@ export interface LimiterRequest {
  * Modes that may be sent again after a lost reply without counting twice. Blocks and resets are not among them: a late copy of one
  * would undo a later one of the other.
  */
-const REPEATABLE: readonly number[] = [MODE.peek, MODE.reserve, MODE.settle, MODE.release];
+const REPEATABLE: readonly number[] = [MODE.peek, MODE.reserve, MODE.charge, MODE.settle, MODE.release];
 const NO_TOKEN = "";
 /** The time of a reply is in the window that the next request names, unless it ends meanwhile or the server's clock is set. */
 const MAX_REPEATS = 4;
@@ -100,7 +98,7 @@ function prepare({ policies, cost, mode, requestId, ...rest }: LimiterRequest, h
   if (hasReservations) keySuffixes.push(RESERVATIONS_SUFFIX);
   if (requestId !== undefined || mode === MODE.reset) keySuffixes.push(REQUESTS_SUFFIX);
   if (requestId !== undefined) keySuffixes.push(requestSuffix(requestId));
-  const isRepeatable = requestId !== undefined || REPEATABLE.includes(mode);
+  const mayRepeat = requestId !== undefined || isRepeatable(mode);
   const ask = {
     mode,
     calls: rest.calls ?? 1,
@@ -113,13 +111,18 @@ function prepare({ policies, cost, mode, requestId, ...rest }: LimiterRequest, h
     hasReservations,
     hasRequest: requestId !== undefined,
   };
-  const grows = needsMemory(mode, cost, ask.amount) && !rest.isFull;
-  return [decideFor(policies.length, keySuffixes.length, isRepeatable, grows), ask];
+  const grows = needsMemory(mode, cost, ask.amount);
+  return [decideFor(policies.length, keySuffixes.length, mayRepeat, grows), ask];
+}
+
+export function isRepeatable(mode: number): boolean {
+  return REPEATABLE.includes(mode);
 }
 
 /** Whether a step may make what is stored longer. */
-function needsMemory(mode: number, cost: Costs, amount: number): boolean {
-  if (mode === MODE.settle) return cost !== 0;
+export function needsMemory(mode: number, cost: Costs, amount: number): boolean {
+  if (mode === MODE.settle || mode === MODE.charge)
+    return typeof cost === "number" ? cost > 0 : cost.some((one) => one > 0);
   if (mode === MODE.block) return amount > 0;
   return mode === MODE.take || mode === MODE.add || mode === MODE.reserve;
 }

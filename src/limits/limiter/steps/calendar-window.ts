@@ -13,7 +13,7 @@ interface StoredCalendarWindow extends StoredState {
 /** Calendar window. The twin of lua/limiter/calendar-window.lua, which states the rules. */
 export class CalendarWindowState extends CountedWindowState<StoredCalendarWindow> {
   readonly endMs: number;
-  readonly #startMs: number;
+  readonly startMs: number;
 
   constructor(context: StateContext) {
     super(context, KIND.calendar);
@@ -21,7 +21,7 @@ export class CalendarWindowState extends CountedWindowState<StoredCalendarWindow
     const { stored } = this;
     const isSame = stored?.calendar === rule.calendar;
     const goesOn = isSame && nowMs < stored.endMs;
-    this.#startMs = goesOn ? stored.startMs : rule.spanMs;
+    this.startMs = goesOn ? stored.startMs : rule.spanMs;
     this.endMs = goesOn ? stored.endMs : rule.rate;
     if (!stored) return;
     const counts = isSame ? 2 * rule.spanMs < stored.startMs + stored.endMs : stored.startMs >= rule.spanMs;
@@ -35,7 +35,7 @@ export class CalendarWindowState extends CountedWindowState<StoredCalendarWindow
   write(): void {
     const { used, endMs } = this;
     const { calendar } = this.context.rule;
-    const value = { kind: KIND.calendar, startMs: this.#startMs, endMs, used, calendar };
+    const value = { kind: KIND.calendar, startMs: this.startMs, endMs, used, calendar };
     this.store(value, endMs + ENDED_LIFE_MS, STATE_BYTES);
   }
 }

@@ -42,8 +42,10 @@ export interface DecideRequest {
   calls: number;
   /** Whether fewer permits than the cost are enough, down to `amount`. */
   isPartial: boolean;
-  /** Permits. Mode block: ms. Mode reserve: the lease, ms. */
+  /** Permits. Mode block: ms. Modes reserve and charge: the lease, ms. */
   amount: number;
+  /** Mode reserve: the end of the lease charges what was not charged before. */
+  isChargedAtEnd?: boolean;
   /** 32 hexadecimal digits, which name a permit or a reservation; "" for none. */
   token: string;
   rules: readonly Rule[];
@@ -56,7 +58,7 @@ export interface DecideRequest {
 }
 
 interface PolicyReply {
-  /** Number of calls that the policy allows. */
+  /** Number of calls that the policy allows. Modes charge and settle: permits charged so far. */
   passes: number;
   /** The end of a calendar window, in minutes since 1970; 0 for other policies. */
   endMinute: number;
@@ -153,7 +155,9 @@ function writeRequest(view: DataView, at: number, request: DecideRequest): void 
   view.setUint8(at + layout.REQUEST_MODE_AT, request.mode);
   view.setUint8(
     at + layout.REQUEST_FLAGS_AT,
-    (request.isPartial ? layout.REQUEST_FLAG.partial : 0) | (request.hasRequest ? layout.REQUEST_FLAG.hasId : 0),
+    (request.isPartial ? layout.REQUEST_FLAG.partial : 0) |
+      (request.hasRequest ? layout.REQUEST_FLAG.hasId : 0) |
+      (request.isChargedAtEnd ? layout.REQUEST_FLAG.chargedAtEnd : 0),
   );
   view.setUint32(at + layout.REQUEST_CALLS_AT, request.calls, true);
   view.setFloat64(at + layout.REQUEST_AMOUNT_AT, request.amount, true);

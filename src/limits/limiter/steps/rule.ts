@@ -21,12 +21,17 @@ export interface Rule {
 export interface PolicyState {
   /** Ms since 1970; 0 without a block. Only the state of a limiter's first policy is blocked. */
   blockedUntilMs: number;
-  /** End of the longest reservation, ms since 1970; 0 without one. Only in the state of a limiter's first policy. */
+  /**
+   * End of the longest reservation, ms since 1970; 0 without one. In the state of a limiter's first policy, and in those of the others
+   * if the end of one charges something.
+   */
   reservedUntilMs: number;
   /** Permits taken. For a leaky bucket or GCRA: the level, in permits times ms. */
   readonly used: number;
   /** The end of a window that all its permits have, ms since 1970. */
   readonly endMs?: number;
+  /** Only of a calendar window: its begin, ms since 1970. */
+  readonly startMs?: number;
   /** Permits left. Negative after a penalty or a lowered limit. */
   readonly free: number;
   /** Ms until `permits` fit, which do not fit now. Infinity: never. */
