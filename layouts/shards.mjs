@@ -25,11 +25,15 @@ export const records = {
     ["seenMs", "f64", "seen"],
     // How long it is listed after that.
     ["keepMs", "f64", "keep"],
+    // When a process had last noted it on every server of the list, by the time of this one. 0: none has yet.
+    ["wholeMs", "f64", "whole"],
   ],
   // The reply: whether the series has events without shards. The listed spreads follow, each as LISTED.
   AGREED: [["plain", "u32"]],
   LISTED: [
     ["shards", "u32"],
     ["position", "u32"],
+    // How long ago a process had noted it on every server; -1: none has yet.
+    ["wholeAgoMs", "f64"],
   ],
 };

@@ -4,6 +4,7 @@
 -- KEYS  1 the list of spreads, and nothing else · 2 the open chunk of the series without shards
 -- ARGV  1 number of shards · 2 position of this server in a list of servers, from 1; 0 without a list · 3 kind, as in SPREADS
 --       4 ms for which the spread is listed from now on; 0: it is not noted · 5 1: the process begins, and may be refused
+--       6 how many ms ago the process had noted its spread on every server of the list; -1: it has not yet
 -- Reply AGREED, then each listed spread as LISTED
 -- Errors MISMATCH, if a spread is listed of another kind, or one in use with more shards or this server at another position; CORRUPT.
 --       Nothing was written
@@ -14,7 +15,7 @@
 -- @include layouts/shards
 -- @include store/refuse
 local keys_per_step = 2
-local arguments_per_step = 5
+local arguments_per_step = 6
 
 -- The spreads, and their kind, or why they are damaged.
 local function listed_at(key, now)
@@ -28,13 +29,13 @@ local function listed_at(key, now)
   local format, kind = struct.unpack(SPREADS, bytes)
   local spreads = {}
   for at = SPREADS_BYTES + 1, #bytes, SPREAD_BYTES do
-    local shards, position, seen, keep = struct.unpack(SPREAD, bytes, at)
-    if not (shards >= 1 and shards <= MAX_SHARDS and position <= MAX_SHARDS and seen >= 0 and keep > 0 and keep <= LONGEST_KEEP_MS) then
+    local shards, position, seen, keep, whole = struct.unpack(SPREAD, bytes, at)
+    if not (shards >= 1 and shards <= MAX_SHARDS and position <= MAX_SHARDS and seen >= 0 and keep > 0 and keep <= LONGEST_KEEP_MS and whole >= 0) then
       return nil, nil, damaged
     end
-    seen = math.min(seen, now)
+    seen, whole = math.min(seen, now), math.min(whole, now)
     if seen + keep >= now then
-      spreads[#spreads + 1] = { shards = shards, position = position, seen = seen, keep = keep }
+      spreads[#spreads + 1] = { shards = shards, position = position, seen = seen, keep = keep, whole = whole }
     end
   end
   return spreads, kind
@@ -62,20 +63,21 @@ local function refusal_of(spreads, shards, position, is_other, now)
   end
 end
 
-local function noted(spreads, shards, position, keep, now)
+local function noted(spreads, shards, position, keep, whole, now)
   for _, one in ipairs(spreads) do
     if one.shards == shards and one.position == position then
       one.keep = math.max(keep, one.keep)
       one.seen = now
+      one.whole = math.max(whole, one.whole)
       return
     end
   end
-  spreads[#spreads + 1] = { shards = shards, position = position, seen = now, keep = keep }
+  spreads[#spreads + 1] = { shards = shards, position = position, seen = now, keep = keep, whole = whole }
 end
 
 local function step(k, a, now)
   local key, shards, position, own_kind = KEYS[k], tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
-  local keep = tonumber(ARGV[a + 3])
+  local keep, whole_ago = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 5])
   local spreads, kind, damage = listed_at(key, now)
   if damage then return damage end
   local refused = ARGV[a + 4] == "1" and refusal_of(spreads, shards, position, kind ~= own_kind, now)
@@ -83,14 +85,16 @@ local function step(k, a, now)
   local reply = { struct.pack(AGREED, redis.call("EXISTS", KEYS[k + 1])) }
   if keep > 0 then
     if #spreads == 0 then kind = own_kind end
-    noted(spreads, shards, position, keep, now)
+    noted(spreads, shards, position, keep, whole_ago < 0 and 0 or math.max(0, now - whole_ago), now)
     local bytes, last = { struct.pack(SPREADS, SPREADS_FORMAT, kind) }, 0
     for _, one in ipairs(spreads) do
-      bytes[#bytes + 1] = struct.pack(SPREAD, one.shards, one.position, one.seen, one.keep)
+      bytes[#bytes + 1] = struct.pack(SPREAD, one.shards, one.position, one.seen, one.keep, one.whole)
       last = math.max(last, one.seen + one.keep)
     end
     redis.call("SET", key, table.concat(bytes), "PXAT", string.format("%.0f", last))
   end
-  for _, one in ipairs(spreads) do reply[#reply + 1] = struct.pack(LISTED, one.shards, one.position) end
+  for _, one in ipairs(spreads) do
+    reply[#reply + 1] = struct.pack(LISTED, one.shards, one.position, one.whole == 0 and -1 or now - one.whole)
+  end
   return table.concat(reply)
 end

@@ -160,6 +160,60 @@ describe("a list of servers", () => {
   });
 });
 
+describe("a process that begins while a server of the list is away", () => {
+  test("records in the rest for as long as the others may that had noted the list on every server", async () => {
+    const servers = [server(), server(), server()];
+    const before = listed(servers);
+    await before.record(1);
+    clock.nowMs += 20_000;
+    await before.record(2); // it says that it had noted the list on every server
+    servers[2]!.state.isCut = true;
+    const later = listed(servers);
+    const lost: OrielError[] = [];
+    for (let i = 3; i < 9; i++) await later.record(i).catch((error) => lost.push(error));
+    expect(lost.every(({ applied }) => applied === "no")).toBe(true);
+    expect(lost.length).toBeLessThan(2);
+    for (const one of [before, later])
+      expect(await one.stats()).toMatchObject({ degraded: true, degradedBy: "shards", missingShare: 1 / 3 });
+    // The one that it follows noted the list 20 s ago.
+    clock.nowMs += 30 * 60_000 - 20_001;
+    await later.record(9);
+    await later.record(10);
+    clock.nowMs += 1;
+    await expectError(later.record(11), "UNAVAILABLE");
+    await expectError(listed(servers).record(12), "UNAVAILABLE");
+    servers[2]!.state.isCut = false;
+    await later.record(13);
+    expect(await before.stats()).toMatchObject({ count: 11 - lost.length, degraded: false });
+  });
+
+  test("waits if the list may be new to that server: who knows only that one would not find the events", async () => {
+    const servers = [server(), server(), server()];
+    const short = listed(servers.slice(0, 1));
+    await short.record(1);
+    servers[0]!.state.isCut = true;
+    for (let i = 0; i < 3; i++) {
+      await expectError(listed(servers).record(2), "UNAVAILABLE");
+      clock.nowMs += 20_000;
+    }
+    servers[0]!.state.isCut = false;
+    expect(await short.stats()).toMatchObject({ count: 1, degraded: false });
+    await listed(servers).record(3);
+    expect(await short.stats()).toMatchObject({ degraded: true, degradedBy: "shards" });
+  });
+
+  test("is refused by the rest as before", async () => {
+    const servers = [server(), server(), server()];
+    const before = listed(servers);
+    await before.record(1);
+    clock.nowMs += 20_000;
+    await before.record(2);
+    servers[2]!.state.isCut = true;
+    await expectError(listed(servers, { values: "float64" }).record(3), "MISMATCH");
+    await expectError(listed([servers[1]!, servers[0]!, servers[2]!]).record(3), "MISMATCH");
+  });
+});
+
 test("bad input is refused by name, value and bound", () => {
   const [store, other] = [server().store, server().store];
   const refused = (make: () => unknown, text: RegExp) => expect(make).toThrow(text);

@@ -14,6 +14,7 @@ const step = fc.record({
   kind: fc.constantFrom(7, 7, 7, 2 ** 32 - 1),
   keepMs: fc.constantFrom(0, RETENTION_MS, 70_000),
   isFirst: fc.boolean(),
+  wholeAgoMs: fc.constantFrom(-1, 0, 20_000, 5e12),
   /** What happens to the series without shards before the call. */
   plain: fc.constantFrom("stays", "stays", "begins", "goes" as const),
 });

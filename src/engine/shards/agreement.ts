@@ -1,6 +1,6 @@
 import { gathering } from "../../base/async/gathering.ts";
 import { endsWithRequest } from "../../base/async/of-request.ts";
-import type { OrielError } from "../../base/errors.ts";
+import { OrielError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { IN_USE_MS } from "../../generated/layouts/shards.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
@@ -8,7 +8,7 @@ import type { Store } from "../../store/contract.ts";
 import { fnv1a } from "../../store/keys.ts";
 import { isUnreachable, unsent } from "../series/refused.ts";
 import type { SeriesSettings } from "../series/series-options.ts";
-import { type Agree, type Agreed, agree, type Spread } from "./steps/agree.ts";
+import { type Agree, type Agreed, agree, type Listed } from "./steps/agree.ts";
 
 /** A process notes its spread this often while it records. So others see that the spread is in use. */
 const RENEW_MS = IN_USE_MS / 3;
@@ -36,7 +36,8 @@ export class Agreement {
   /** It goes on while the machine sleeps, as the list's time does. */
   readonly #clock: Clock;
   /** By server: the spreads that it has listed, and when it did so last. */
-  readonly #listed: Map<string, Spread & { atMs: number }>[] = [];
+  readonly #listed: Map<string, Listed & { atMs: number }>[] = [];
+  /** When the spread was noted on every server, by this process or another one. */
   #notedMs = Number.NEGATIVE_INFINITY;
   #noting: Promise<void> | undefined;
   #looking: Promise<readonly (Agreed | OrielError)[]> | undefined;
@@ -103,38 +104,76 @@ export class Agreement {
   look(): Promise<readonly (Agreed | OrielError)[]> {
     const look = () => {
       this.#looking = undefined;
-      const looked = this.#stores.map((_, i) =>
-        this.#ask(i, { keepMs: 0, isFirst: false }).catch((error) => {
-          if (isUnreachable(error)) return error;
-          throw error;
-        }),
-      );
-      return Promise.all(looked);
+      return this.#agreeWithSome({ keepMs: 0, isFirst: false });
     };
     if (endsWithRequest) return look();
     this.#looking ??= gathering().then(look);
     return this.#looking;
   }
 
-  /** A process that has noted its spread once is not refused any more: others may name more shards meanwhile. */
+  /**
+   * A process that has noted its spread once is not refused any more: others may name more shards meanwhile.
+   *
+   * Law: while a server is away, a process may begin if another one had noted the same spread on every server, and may record for as long as
+   * that one. The server that is away lists the spread then, and its processes agree about the kind. A spread that others have noted
+   * on some servers only proves nothing: a process that knows only the one that is away would not find the events.
+   */
   async #note(): Promise<void> {
     const begunMs = this.#clock();
     const isFirst = this.#notedMs === Number.NEGATIVE_INFINITY;
     // If one server of a list refuses, none has noted it.
     if (isFirst) {
-      const agreed = await this.#agree({ keepMs: 0, isFirst });
-      await Promise.all(agreed.map(({ isPlain }, i) => (isPlain ? this.#checkPlain?.(i) : undefined)));
+      const looked = await this.#agreeWithSome({ keepMs: 0, isFirst });
+      const checks = looked.map((each, i) =>
+        !(each instanceof OrielError) && each.isPlain ? this.#checkPlain?.(i) : undefined,
+      );
+      await Promise.all(checks);
+      this.#checkProved(looked);
     }
-    await this.#agree({ keepMs: this.#keepMs, isFirst });
-    this.#notedMs = begunMs;
+    const noted = await this.#agreeWithSome({ keepMs: this.#keepMs, isFirst });
+    if (!noted.some((each) => each instanceof OrielError)) this.#notedMs = begunMs;
+    else this.#notedMs = Math.max(this.#notedMs, begunMs - this.#checkProved(noted));
+  }
+
+  /** How long ago a process had noted the spread on every server, if one is away. Throws its error if that is too long. */
+  #checkProved(answers: readonly (Agreed | OrielError)[]): number {
+    const failure = answers.find((each) => each instanceof OrielError);
+    if (!failure) return 0;
+    const ages = answers.flatMap((each, i) => {
+      const { spreads } = each instanceof OrielError ? { spreads: [] } : each;
+      return spreads.filter(
+        ({ shards, position, wholeAgoMs }) =>
+          shards === this.#shards && position === this.#position(i) && wholeAgoMs >= 0,
+      );
+    });
+    const agoMs = Math.min(...ages.map(({ wholeAgoMs }) => wholeAgoMs));
+    if (agoMs >= MAX_UNNOTED_MS) throw failure;
+    return agoMs;
+  }
+
+  #position(i: number): number {
+    return this.#isList ? i + 1 : 0;
   }
 
   #agree(how: Pick<Agree, "keepMs" | "isFirst">): Promise<readonly Agreed[]> {
     return Promise.all(this.#stores.map((_, i) => this.#ask(i, how)));
   }
 
+  /** The same, or why a server cannot be reached. */
+  #agreeWithSome(how: Pick<Agree, "keepMs" | "isFirst">): Promise<readonly (Agreed | OrielError)[]> {
+    const asked = this.#stores.map((_, i) =>
+      this.#ask(i, how).catch((error) => {
+        if (isUnreachable(error)) return error as OrielError;
+        throw error;
+      }),
+    );
+    return Promise.all(asked);
+  }
+
   async #ask(i: number, how: Pick<Agree, "keepMs" | "isFirst">): Promise<Agreed> {
-    const spread = { shards: this.#shards, position: this.#isList ? i + 1 : 0, kind: this.#kind };
+    const agoMs = this.#clock() - this.#notedMs;
+    const wholeAgoMs = agoMs < MAX_UNNOTED_MS ? agoMs : -1;
+    const spread = { shards: this.#shards, position: this.#position(i), kind: this.#kind, wholeAgoMs };
     try {
       // Without the spread, a replica's copies of the events would not be found.
       const options = how.keepMs > 0 && this.#replicas > 0 ? { replicas: this.#replicas } : undefined;
@@ -150,7 +189,10 @@ export class Agreement {
     const listed = this.#listed[i];
     const nowMs = this.#clock();
     for (const spread of spreads) listed.set(`${spread.shards} ${spread.position}`, { ...spread, atMs: nowMs });
-    for (const [key, { atMs }] of listed) if (nowMs - atMs > this.#retentionMs) listed.delete(key);
+    for (const [key, one] of listed) {
+      if (one.atMs < nowMs) listed.set(key, { ...one, wholeAgoMs: -1 });
+      if (nowMs - one.atMs > this.#retentionMs) listed.delete(key);
+    }
     return { isPlain, spreads: [...listed.values()] };
   }
 }

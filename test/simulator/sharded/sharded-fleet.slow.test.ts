@@ -45,7 +45,7 @@ const FAULTS: [rule: string, alter: Alter | undefined, patch?: () => () => void]
     "a question reads the shards of its own number only",
     inPlaceOf<Agree, Agreed>("shards/agree", (real, { shards, position }) => ({
       ...real(),
-      spreads: [{ shards, position }],
+      spreads: [{ shards, position, wholeAgoMs: -1 }],
     })),
   ],
   [
