@@ -178,6 +178,14 @@ test.each<[what: string, bursts: Partial<Burst>[], forms: string[]]>([
     Array(4).fill("log"),
   ],
   [
+    "a group of which one call passes waits for the right record, once one has left the window",
+    [
+      { count: 3, limit: 3 },
+      { pauseMs: 997, calls: 3, limit: 3 },
+    ],
+    ["log", "log"],
+  ],
+  [
     "permits given back newest first",
     [{ count: 9, cost: 7 }, { mode: MODE.giveBack, cost: 60 }, {}],
     Array(3).fill("log"),
