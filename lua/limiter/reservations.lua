@@ -54,7 +54,7 @@ local function holds_in(key, text, count)
     end
     all[#all + 1], at = hold, ends
   end
-  if at <= #text then damaged(key, "it is not a list of reservations") end
+  if at ~= #text + 1 or format ~= HOLDS_FORMAT then damaged(key, "it is not a list of reservations") end
   return all
 end
 

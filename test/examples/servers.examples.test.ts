@@ -1,7 +1,9 @@
 // Each server runs as its user starts it, on a real Redis: it limits, it records, and it ends by itself.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { calendarWindow, concurrency, Limiter, redisStore, slidingWindow } from "../../src/entries/index.ts";
 import { freePort, type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { node, placed, run, type Started } from "./placed.ts";
@@ -118,6 +120,67 @@ describe.skipIf(node === undefined)("the servers", () => {
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(await page.text()).toContain("<html");
     await stopped(server);
+  });
+
+  test("the token budget pays streamed answers from three budgets, and settles those that are cut", async () => {
+    const prompts: string[] = [];
+    /** Streams as many pieces as the prompt says, then the usage. With "cut" the stream breaks before its end. */
+    const model = createServer(async (request, response) => {
+      const { prompt } = JSON.parse(await text(request)) as { prompt: string };
+      prompts.push(prompt);
+      const [pieces, end] = prompt.split(" ");
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (let i = 0; i < Number(pieces); i++) response.write(`data: ${JSON.stringify({ text: `${i} ` })}\n\n`);
+      if (end === "cut") return void response.write(": nothing more", () => response.destroy());
+      const usage = { input: 3, output: Number(pieces) };
+      response.end(`data: ${JSON.stringify({ usage })}\n\ndata: [DONE]\n\n`);
+    });
+    await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
+    const MODEL_URL = `http://127.0.0.1:${(model.address() as AddressInfo).port}/`;
+    const servers = await Promise.all([started("token-budget", { MODEL_URL }), started("token-budget", { MODEL_URL })]);
+    const [one, two] = servers as [Server, Server];
+    const asked = (server: Server, prompt: string, user = "ada") =>
+      fetch(server.url, { method: "POST", body: prompt, headers: { "x-user": user, "x-team": "search" } });
+    const store = redisStore(redis.url, { registry: false });
+    const policies = [
+      slidingWindow({ limit: 1000, span: "1m", name: "requests" }),
+      slidingWindow({ limit: 1000, span: "1m", name: "input" }),
+      slidingWindow({ limit: 1000, span: "1m", name: "output" }),
+      calendarWindow({ limit: 1000, every: "day", name: "money" }),
+      concurrency({ limit: 1000, lease: "1m", name: "running" }),
+    ];
+    const used = async (name: string, id: string) => {
+      const limiter = new Limiter(store, policies, { name });
+      return 1000 - (await limiter.peek(id, { cost: 0, tag: "acme" })).policies[2]!.remaining;
+    };
+    try {
+      const answer = await asked(one, "120 all");
+      expect([answer.status, (await answer.text()).split(" ").length]).toEqual([200, 121]);
+      await until("the answer is settled", async () => (await used("user", "ada")) === 120);
+      // Above the reserved tokens.
+      expect((await (await asked(two, "600 all")).text()).split(" ")).toHaveLength(601);
+      await until("the overrun is charged", async () => (await used("user", "ada")) === 720);
+      expect(two.printed()).toContain("ada used 100 tokens more than reserved");
+      const denied = await asked(one, "1 all");
+      expect(denied.status).toBe(429);
+      expect(Number(denied.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await denied.json()).toMatchObject({ policy: "user:output", retryAfterMs: expect.any(Number) });
+      expect(prompts).toEqual(["120 all", "600 all"]);
+      await asked(one, "70 cut", "bob")
+        .then((cut) => cut.text())
+        .catch(() => {});
+      await until("the tokens of the cut answer are charged", async () => (await used("user", "bob")) === 70);
+      expect(await used("team", "search")).toBe(790);
+      expect(await used("organisation", "acme")).toBe(790);
+    } finally {
+      await store.close();
+      model.close();
+      model.closeAllConnections();
+    }
+    for (const server of servers) {
+      server.child.kill("SIGTERM");
+      expect(await server.ended, server.printed()).toBe(0);
+    }
   });
 
   test("NestJS's guard limits and its interceptor records", async () => {

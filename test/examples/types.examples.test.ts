@@ -27,7 +27,7 @@ const OPTIONS: ts.CompilerOptions = {
 
 test("there is an example for each place that oriel runs in", () => {
   expect(names.sort()).toEqual([
-    ...["browser", "express", "fastify", "fleet", "hono", "lambda", "nestjs", "nextjs", "worker"],
+    ...["browser", "express", "fastify", "fleet", "hono", "lambda", "nestjs", "nextjs", "token-budget", "worker"],
   ]);
 });
 

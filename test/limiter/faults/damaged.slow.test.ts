@@ -139,14 +139,38 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
     await isRefused(limiterOf("allow"), keyOf(kind), "a list");
   });
 
+  test("reservations of format 1 are read, and the next write makes format 2 of them", async () => {
+    const limiter = limiterOf("allow");
+    const reserved = await limiter.reserve("id", { cost: 1, lease: "1m" });
+    const holds = "oriel:{api:id}:limit!holds";
+    const value = (await raw.getBuffer(holds))!;
+    const old = Buffer.alloc(64);
+    value.copy(old, 0, 4, 28); // its token and its end
+    old.writeDoubleLE(2, 24);
+    value.copy(old, 32, 4, 28);
+    old.write("settled", 32);
+    old.writeDoubleLE(-1, 56);
+    await raw.set(holds, old);
+    expect(await limiter.peek("id", { cost: 0 })).toMatchObject({ remaining: 1 });
+    await limiter.reserve("id", { cost: 0, lease: "1m" });
+    expect([...(await raw.getBuffer(holds))!.subarray(0, 4)]).toEqual([2, 0, 0, 0]);
+    expect(await reserved.settle(2)).toBeTruthy();
+    expect(await reserved.settle(2)).toBe(false);
+  });
+
   test("is CORRUPT in a reservation or request for the calls that need it, until a reset", async () => {
     const limiter = limiterOf("allow");
     await limiter.reserve("id", { cost: 1, lease: "1m" });
     const holds = "oriel:{api:id}:limit!holds";
-    await raw.set(holds, "no reservations");
+    const value = (await raw.getBuffer(holds))!;
+    const ended = Buffer.from(value);
+    ended.writeDoubleLE(Number.NaN, 20);
     const refused = { code: "CORRUPT", applied: "no", message: expect.stringContaining(holds) };
-    await expect(limiter.take("id")).rejects.toMatchObject(refused);
-    await expect(limiter.reserve("id", { cost: 1, lease: "1m" })).rejects.toMatchObject(refused);
+    for (const damage of ["no reservations", "x", value.subarray(0, -1), ended]) {
+      await raw.set(holds, damage);
+      await expect(limiter.take("id")).rejects.toMatchObject(refused);
+      await expect(limiter.reserve("id", { cost: 1, lease: "1m" })).rejects.toMatchObject(refused);
+    }
     await limiter.reset("id");
     for (const key of ["oriel:{api:id}:limit!request:r", "oriel:{api:id}:limit!requests"])
       for (const damage of ["x", "x".repeat(24), "x".repeat(200)]) {

@@ -1,0 +1,17 @@
+// The client of a model that streams server-sent events: pieces of text, then the tokens that the answer has used.
+export interface Event {
+  text?: string;
+  usage?: { input: number; output: number };
+}
+
+export async function* ask(url: string, prompt: string, maxOutput: number, signal: AbortSignal): AsyncGenerator<Event> {
+  const body = JSON.stringify({ prompt, max_tokens: maxOutput, stream: true });
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body, signal });
+  if (!response.ok || !response.body) throw new Error(`the model answered ${response.status}`);
+  let rest = "";
+  for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + part).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("data: {")) yield JSON.parse(line.slice(6));
+  }
+}
