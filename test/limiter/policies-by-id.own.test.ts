@@ -99,11 +99,64 @@ describe("policies that are loaded", () => {
     await limiter.peek("ada");
     expect(state.loads).toBe(3);
     expect(warned.mock.calls.map(([text]) => String(text))).toEqual([
-      'Limiter "api" goes on with the policies that it knows, because they failed: Error: the table is away',
+      'Limiter "api" goes on with the policies that it knows, because its function of policies failed: Error: the table is away',
     ]);
     state.failure = undefined;
     clock.nowMs += 1000;
+    // The call does not wait for a function that failed last, and the next one has its answer.
+    expect((await limiter.peek("ada")).limit).toBe(3);
     expect((await limiter.peek("ada")).limit).toBe(7);
+  });
+
+  test("while the function hangs, only the first calls of a known id wait for it", async () => {
+    const { store, clock } = planned();
+    vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    let [limit, isHanging] = [3, false];
+    const policies = async () => {
+      if (isHanging) await new Promise(() => {});
+      return [slidingWindow({ limit, span: "1m" })];
+    };
+    const limiter = new Limiter(store, policies, { name: "l", cacheFor: "10s" });
+    await limiter.peek("ada");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    [limit, isHanging] = [7, true];
+    clock.nowMs += 10_000;
+    let isAnswered = false;
+    const first = limiter.peek("ada").finally(() => {
+      isAnswered = true;
+    });
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(isAnswered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect((await first).limit).toBe(3);
+    for (let i = 0; i < 20; i++) {
+      clock.nowMs += 700;
+      await vi.advanceTimersByTimeAsync(700);
+      expect((await limiter.peek("ada")).limit).toBe(3); // no timer ends meanwhile
+    }
+    isHanging = false;
+    clock.nowMs += 6000;
+    await vi.advanceTimersByTimeAsync(6000);
+    clock.nowMs += 1000;
+    await limiter.peek("ada");
+    expect((await limiter.peek("ada")).limit).toBe(7);
+  });
+
+  test("a wrong answer after a failure rejects the next call", async () => {
+    const { store, clock } = planned();
+    vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    let answer: () => Policy[] = () => [slidingWindow({ limit: 3, span: "1m" })];
+    const limiter = new Limiter(store, async () => answer(), { name: "l", cacheFor: "10s" });
+    await limiter.peek("ada");
+    answer = () => {
+      throw new Error("away");
+    };
+    clock.nowMs += 10_000;
+    expect((await limiter.peek("ada")).limit).toBe(3);
+    answer = () => [];
+    clock.nowMs += 1000;
+    expect((await limiter.peek("ada")).limit).toBe(3);
+    await expect(limiter.peek("ada")).rejects.toMatchObject({ code: "ARGUMENT" });
   });
 
   test("one warning says that they fail for an id, though others are loaded meanwhile, and one of the next outage", async () => {

@@ -19,8 +19,8 @@ export interface PoliciesCall {
 
 /**
  * The policies of all ids, or a function of the id. All ids have the same policy names and kinds. A promise of policies is kept for
- * `cacheFor`. If the function fails, the last policies of the id hold on, and the function is asked again after a second; without
- * such the call rejects with the function's error.
+ * `cacheFor`. If the function fails, the last policies of the id hold on, and the function is asked again after a second, while no
+ * call waits for it. Without such policies the call rejects with the function's error.
  */
 export type PoliciesOf =
   | readonly Policy[]
@@ -38,6 +38,8 @@ const OUTAGE_ENDS_MS = 60_000;
 interface Known {
   policies: readonly Policy[];
   untilMs: number;
+  /** The function failed when it was asked last. Until it answers again, no call waits for it. */
+  isFailing: boolean;
 }
 
 /** The call of a function, whose signal is made when it is looked at. */
@@ -89,7 +91,7 @@ export class PoliciesById {
     const known = this.#known.get(id);
     if (known && this.#now() < known.untilMs) return known.policies;
     const loading = this.#loading.get(id);
-    if (loading) return loading;
+    if (loading) return known?.isFailing ? known.policies : loading;
     const call = new Call(key ?? id, request);
     let answer: readonly Policy[] | Promise<readonly Policy[]>;
     try {
@@ -102,11 +104,10 @@ export class PoliciesById {
       return this.#checked(id, answer as readonly Policy[]);
     const loaded = this.#load(id, call, answer as Promise<readonly Policy[]>, known);
     // No request of a Worker may wait for what another one began.
-    if (endsWithRequest) return loaded;
-    this.#loading.set(id, loaded);
+    if (!endsWithRequest) this.#loading.set(id, loaded);
     const ended = () => void this.#loading.delete(id);
     loaded.then(ended, ended);
-    return loaded;
+    return known?.isFailing ? known.policies : loaded;
   }
 
   async #load(
@@ -118,10 +119,11 @@ export class PoliciesById {
     const beganMs = this.#now();
     const outcome = await within(Promise.resolve(answer), MAX_LOAD_MS);
     if (outcome.kind === "done") {
+      if (known) known.isFailing = false; // a wrong answer rejects the next call
       // A copy: a list that the caller changes would pass for the one that was checked and sent before.
       const { value } = outcome;
       const policies = this.#checked(id, Array.isArray(value) ? [...value] : value);
-      const kept = { policies, untilMs: beganMs + this.#cacheMs };
+      const kept = { policies, untilMs: beganMs + this.#cacheMs, isFailing: false };
       if (this.#cacheMs > 0) this.#known.set(id, kept, Number.POSITIVE_INFINITY, entryBytesOf(id, policies));
       return policies;
     }
@@ -131,9 +133,12 @@ export class PoliciesById {
     if (!known) throw error;
     const nowMs = this.#now();
     if (nowMs - this.#failedMs >= OUTAGE_ENDS_MS)
-      warn(`${this.#site.name} goes on with the policies that it knows, because they failed: ${error}`);
+      warn(
+        `${this.#site.name} goes on with the policies that it knows, because its function of policies failed: ${error}`,
+      );
     this.#failedMs = nowMs;
     known.untilMs = nowMs + RETRY_MS;
+    known.isFailing = true;
     return known.policies;
   }
 
