@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fixedWindow, gcra, Limiter, localDecisions } from "../../src/entries/index.ts";
+import { fixedWindow, gcra, Limiter, localDecisions, memoryStore, OrielError } from "../../src/entries/index.ts";
 import { CALLER_LIFE_MS, MAX_CALLERS } from "../../src/generated/layouts/limiter.ts";
 import { noteCaller } from "../../src/limits/limiter/client/callers.ts";
 import { callersKeyOf } from "../../src/limits/limiter/steps/decide.ts";
@@ -160,6 +160,36 @@ describe("in an outage each process has its share of the limits", () => {
     const { opened, limiter } = scene(0);
     opened.isStoreFailure = true;
     expect(await limiter.take("b")).toMatchObject({ share: 1, limit: 100 });
+  });
+
+  test("a store that has lost its data makes no share larger while the processes may still be there", async () => {
+    const clock = { nowMs: Date.UTC(2100, 0, 1) };
+    const memory = memoryStore({ registry: false, clock: () => clock.nowMs });
+    let isAway = false;
+    const store: Store = {
+      ...memory,
+      run: (...call) =>
+        isAway
+          ? Promise.reject(new OrielError("UNAVAILABLE", "away", { transient: true, applied: "no" }))
+          : memory.run(...call),
+    };
+    for (let i = 0; i < 7; i++) await store.run(noteCaller, key(store), `p${i}`);
+    const policies = [fixedWindow({ limit: 100, span: "1h" })];
+    const limiter = new Limiter(store, policies, { name: "api", onStoreError: localDecisions() });
+    await limiter.peek("b");
+    const shareAfter = async (ms: number) => {
+      clock.nowMs += ms;
+      await limiter.peek("b"); // is noted
+      isAway = true;
+      const { share } = await limiter.peek("b");
+      isAway = false;
+      return share;
+    };
+    memory.clear();
+    expect(await shareAfter(1000)).toBe(1 / 8);
+    expect(await shareAfter(CALLER_LIFE_MS - 1001)).toBe(1 / 8);
+    expect(await shareAfter(30_001)).toBe(1);
+    await memory.close();
   });
 
   test("limiters of one name and store are one process, however often they are made", async () => {

@@ -36,12 +36,12 @@ export const noteCaller: Operation<string, number> = {
 
 /** The processes that use a limiter. */
 export class Callers {
-  /** Those of the last answer, at least 1. */
-  count = 1;
   readonly #store: Store;
   readonly #key: string;
   #nextMs = Number.NEGATIVE_INFINITY;
   #periodMs = FIRST_PERIOD_MS;
+  /** The answers of the last CALLER_LIFE_MS, without those that a later one is not below. */
+  #answers: { count: number; atMs: number }[] = [];
 
   constructor(store: Store, name: string) {
     this.#store = store;
@@ -55,11 +55,20 @@ export class Callers {
     this.#nextMs = nowMs + this.#periodMs;
     this.#periodMs = Math.min(2 * this.#periodMs, PERIOD_MS);
     this.#store.run(noteCaller, this.#key, processId()).then(
-      (count) => {
-        this.count = Math.max(1, count);
-      },
+      (count) => this.#answered(count),
       () => {},
     );
+  }
+
+  /** Processes that called lately, at least 1. A store that has lost its data forgets them, so a larger number counts as long. */
+  get count(): number {
+    return this.#answers[0]?.count ?? 1;
+  }
+
+  #answered(count: number): void {
+    const atMs = this.#store.monotonic();
+    const larger = this.#answers.filter((one) => one.count > count && one.atMs > atMs - CALLER_LIFE_MS);
+    this.#answers = [...larger, { count, atMs }];
   }
 }
 
