@@ -1,10 +1,20 @@
 // The constants and records of the names of groups that TypeScript and Lua share (see layouts/README.md).
 
 export const constants = {
-  GROUPS_FORMAT: 1,
+  // Format 1 had no former groups.
+  GROUPS_FORMAT: 2,
   // Most bytes of one answer.
   GROUPS_PAGE_BYTES: 1 << 20,
 };
+
+const GROUPS_TIMES = [
+  // Chunks of the journal from this number on have groups, and those before it former groups.
+  ["firstChunk", "f64"],
+  // Chunks before this number have groups of an earlier dictionary.
+  ["formerFirstChunk", "f64"],
+  // By then all events of former groups have expired, and the names may begin anew.
+  ["endMs", "f64"],
+];
 
 export const records = {
   // The dictionary begins with it. The label names follow, each with its length (u8), then the former groups, the birth (u32) and the
@@ -21,13 +31,9 @@ export const records = {
     // The same for the former groups, which no append names any more.
     ["formerOthers", "u32"],
     ["formerBytes", "u32"],
-    // Chunks of the journal from this number on have groups, and those before it former groups.
-    ["firstChunk", "f64"],
-    // Chunks before this number have groups of an earlier dictionary.
-    ["formerFirstChunk", "f64"],
-    // By then all events of former groups have expired, and the names may begin anew.
-    ["endMs", "f64"],
+    ...GROUPS_TIMES,
   ],
+  GROUPS_TIMES,
   // The part that a process has, up to the end of the header or of a group, and the nonce there. Length 0: nothing.
   GROUPS_KNOWN: [
     ["length", "u32"],

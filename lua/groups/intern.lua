@@ -30,7 +30,7 @@ end
 
 local function begun(bytes, first_chunk, former_first_chunk, end_ms, now)
   local birth = struct.unpack("<I4", bytes, #bytes - 3)
-  return string.sub(bytes, 1, GROUPS_FIRST_CHUNK_AT) .. struct.pack("<ddd", first_chunk, former_first_chunk, end_ms)
+  return string.sub(bytes, 1, GROUPS_FIRST_CHUNK_AT) .. struct.pack(GROUPS_TIMES, first_chunk, former_first_chunk, end_ms)
     .. string.sub(bytes, GROUPS_BYTES + 1, -5) .. struct.pack("<I4", (birth + now) % 4294967296)
 end
 

@@ -135,15 +135,19 @@ local function last_end(policies, head, now)
   return math.min(last, MAX_NUMBER), last_owed > 0
 end
 
--- Writes reservations and the first policy of their limiter, whose state requires their key until the last one has ended. A later
--- charge is added to each state as it was at the end, so all states are kept as long.
+-- Writes reservations and the first policy of their limiter, whose state requires their key until the last one has ended, and while
+-- a settled one is remembered. A later charge is added to each state as it was at the end, so all states are kept as long.
 local function write_reservations(policies, head, now)
   local held = policies[head].held
   local last, is_owing = last_end(policies, head, now)
+  local needed = last
+  for i = 1, #held.all do
+    if held.all[i].is_settled then needed = math.max(needed, held.all[i].expires + SETTLE_GRACE_MS) end
+  end
   count_holds(held, now)
   write_holds(held, last)
   for place = 1, held.count do
-    local p, holds = policies[head + place - 1], (place == 1 or is_owing) and last > now and last or 0
+    local p, holds = policies[head + place - 1], (place == 1 or is_owing) and needed > now and needed or 0
     if place == 1 or p.holds ~= holds then
       p.holds = holds
       kinds[p.kind].write(p, now)

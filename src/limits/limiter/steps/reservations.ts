@@ -9,6 +9,7 @@ import {
   SETTLED_LIFE_MS,
 } from "../../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../../store/contract.ts";
+import { byExpiry } from "./concurrency.ts";
 import type { PolicyState, Rule } from "./rule.ts";
 
 /** Permits set aside under each policy until the lease ends, of which some have been charged. */
@@ -93,7 +94,7 @@ export class Reservations {
 
   /** What ended reservations have still to be charged, in the order of their ends. */
   get owed(): { token: string; atMs: number; rests: number[] }[] {
-    return byEnd(this.#all.filter((hold) => owes(hold) && hold.expireAtMs <= this.#nowMs)).map((hold) => ({
+    return byExpiry(this.#all.filter((hold) => owes(hold) && hold.expireAtMs <= this.#nowMs)).map((hold) => ({
       token: hold.token,
       atMs: hold.expireAtMs,
       rests: hold.reserved.map((_, place) => restOf(hold, place)),
@@ -113,7 +114,7 @@ export class Reservations {
     const ownWaitMs = (needed: number) => (needed <= state.free ? 0 : state.waitMs(needed));
     let reserved = this.reserved(place);
     let waitMs = ownWaitMs(permits + reserved);
-    for (const hold of byEnd(this.#live())) {
+    for (const hold of byExpiry(this.#live())) {
       reserved -= restOf(hold, place);
       waitMs = Math.min(waitMs, Math.max(hold.expireAtMs - this.#nowMs, ownWaitMs(permits + reserved)));
     }
@@ -141,7 +142,9 @@ export class Reservations {
     const endMs = this.endMs(policies);
     const sizeBytes = BYTES.list + (BYTES.hold + BYTES.policy * policies.length) * this.#all.length;
     this.#keys.set(this.#key, this.#all, sizeBytes, endMs + SETTLE_GRACE_MS);
-    return endMs > this.#nowMs ? endMs : 0;
+    const settledMs = this.#all.map(({ isSettled, expireAtMs }) => (isSettled ? expireAtMs + SETTLE_GRACE_MS : 0));
+    const neededMs = Math.max(endMs, ...settledMs);
+    return neededMs > this.#nowMs ? neededMs : 0;
   }
 
   #remembered(all: readonly Hold[]): Hold[] {
@@ -187,7 +190,6 @@ function mattersUntilMs({ rule, state }: Held, permits: number, endMs: number, n
 }
 
 const lastOf = (holds: readonly Hold[]) => holds.reduce((last, { expireAtMs }) => Math.max(last, expireAtMs), 0);
-const byEnd = (holds: readonly Hold[]) => [...holds].sort((one, other) => one.expireAtMs - other.expireAtMs);
 
 /** Drops the first settled reservation if there are more than `max`. */
 function withoutSettled(all: readonly Hold[], max: number): readonly Hold[] {
