@@ -40,6 +40,7 @@ export const pages: Item[] = [
   group("Recipes", "recipes", {
     login: "A login against brute force",
     plans: "Limits by plan",
+    "token-budget": "Token budgets",
     cron: "Cron, once over a fleet",
     webhooks: "Webhooks with retries",
     "p99-alert": "An alert on the p99",

@@ -75,6 +75,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 const server = createServer((request, response) => {
+  if (request.method !== "POST") return void response.writeHead(405).end();
   answer(request, response).catch((error) => {
     console.log(`no answer: ${error}`);
     if (response.headersSent) response.destroy();

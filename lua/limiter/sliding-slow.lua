@@ -1,7 +1,6 @@
--- The slow path of a sliding window, as the body of a function of limiter/sliding-window. For a log `p` has
---   log           | its text
---   from          | the place of its first record
---   stamp, frame  | the newest time, and the total before all records, when it was written
+-- The slow path of a sliding window, as the body of a function of limiter/sliding-window.
+-- Of a log, `p.log` is its text, and `p.from` the place of its first record. `p.stamp` and `p.frame` are the newest time, and the
+-- total before all records, when it was written.
 local sliding = kinds[KIND_SLIDING]
 
 -- Whether the numbers of a ring's header are consistent. Its fast path has the same check inline.

@@ -74,7 +74,7 @@ test.each([
   [
     "-@sortedset",
     { rights: "degraded" },
-    /^without ZADD, ZCARD, .* and ZSCORE, calls of DelayQueue and Dashboard fail$/,
+    /^without ZADD, ZCARD, .* and ZSCORE, calls of Limiter, DelayQueue and Dashboard fail$/,
   ],
   ["-@stream", { rights: "degraded" }, /^without XADD and XREVRANGE, calls of Dashboard fail$/],
   [

@@ -136,8 +136,8 @@ describe.each([
         }),
         { numRuns: runs(40) },
       );
-      expect(places).toBeGreaterThan(10);
-      expect(others).toBeGreaterThan(10);
+      expect(places).toBeGreaterThan(0);
+      expect(others).toBeGreaterThan(0);
     },
   );
 });

@@ -8,10 +8,10 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 853_300,
-  "oriel/limiter": 265_300,
-  "oriel/lock": 265_200,
-  "oriel/breaker": 265_150,
+  oriel: 871_570,
+  "oriel/limiter": 279_340,
+  "oriel/lock": 279_250,
+  "oriel/breaker": 279_180,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();

@@ -39,7 +39,7 @@ class Load {
     }
   }
 
-  /** An answer has no event twice, none in another row, and all that were acknowledged before, or it says which share is away. */
+  /** An answer has no event twice, none in another row, and everything that was acknowledged before, or it says which share is away. */
   async check(group: Group): Promise<boolean> {
     const needed = [...this.acknowledged];
     const answer = await group.stats({ percentiles: [] }).catch((error) => {
@@ -99,6 +99,7 @@ describe("a list of servers that write each call to disk", () => {
 
   test("one is killed and comes back, again and again: no acknowledged event is lost, none is doubled or in another row", async () => {
     const open = (count: number) => {
+      // The deadline ends calls that nobody answers.
       const its = servers.slice(0, count).map(({ server }) => redisStore(server.url, { deadline: 500 }));
       stores.push(...its);
       return new ShardedSeriesGroup(its, "storm", OPTIONS);
@@ -134,7 +135,7 @@ describe("a cluster", () => {
   });
   afterAll(() => cluster?.stop());
 
-  test("primaries hand over and die, and shards become more: no acknowledged event is lost, none is doubled or in another row", async () => {
+  test("primaries are replaced and die, and shards become more: no acknowledged event is lost, none is doubled or in another row", async () => {
     const client = new Cluster([...cluster.urls], { slotsRefreshTimeout: 3000 });
     client.on("error", () => {});
     const store = redisStore(client, { deadline: 3000 });

@@ -144,7 +144,7 @@ export interface NamedWindow {
 }
 
 /** Groups of one journal that were numbered together. */
-export interface NamedNumbers {
+interface NamedNumbers {
   others: number;
   hasRoom: boolean;
   numberOf(values: readonly string[]): number | undefined;

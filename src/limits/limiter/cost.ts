@@ -1,12 +1,9 @@
 import { didYouMean } from "../../base/did-you-mean.ts";
 import { argumentError } from "../../base/errors.ts";
-import type { Policy } from "./policies.ts";
+import type { Costs, Policy } from "./policies.ts";
 
 /** Permits: one number for every policy, or numbers by the names of policies. */
 export type Cost = number | { readonly [policy: string]: number };
-
-/** The permits that a step takes: one number for every policy, or one for each, in their order. */
-export type Costs = number | readonly number[];
 
 const MAX_COST = 2 ** 31 - 1;
 
@@ -41,10 +38,6 @@ export function costsOf(cost: Cost, names: readonly string[], absent: (i: number
     if (!known.includes(name))
       throw argumentError("policy of cost", name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
   return names.map((name, i) => cost[name] ?? cost[own[i]!] ?? absent(i));
-}
-
-export function costAt(costs: Costs, i: number): number {
-  return typeof costs === "number" ? costs : costs[i]!;
 }
 
 export function isByPolicy(cost: Cost): cost is Exclude<Cost, number> {

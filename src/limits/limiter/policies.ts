@@ -213,3 +213,10 @@ function whole(argument: string, value: number, most: number): number {
     throw argumentError(argument, value, `an integer number of permits from 0 to ${most}`);
   return value;
 }
+
+/** The permits that a step takes: one number for every policy, or one for each, in their order. */
+export type Costs = number | readonly number[];
+
+export function costAt(costs: Costs, i: number): number {
+  return typeof costs === "number" ? costs : costs[i]!;
+}

@@ -13,10 +13,10 @@ import {
   strictestOf,
   withShares,
 } from "./client/together.ts";
-import { type Cost, checkedCost, costAt, costsOf, isByPolicy, namesOf } from "./cost.ts";
+import { type Cost, checkedCost, costsOf, isByPolicy, namesOf } from "./cost.ts";
 import type { DecidedBy, Decision, PolicyDecision } from "./decision.ts";
 import type { TakeOptions } from "./options.ts";
-import type { Policy } from "./policies.ts";
+import { costAt, type Policy } from "./policies.ts";
 import type { DecideReply } from "./steps/decide.ts";
 import { newToken } from "./token.ts";
 

@@ -19,6 +19,7 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   HSCAN: ["0"],
   HSET: ["f", "1"],
   INCRBY: ["0"],
+  PEXPIRETIME: [],
   PTTL: [],
   SETRANGE: ["0", ""],
   STRLEN: [],
@@ -31,6 +32,8 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   ZMSCORE: ["m"],
   ZRANGE: ["0", "0"],
   ZREM: ["m"],
+  ZREMRANGEBYRANK: ["0", "0"],
+  ZREMRANGEBYSCORE: ["0", "0"],
   ZSCORE: ["m"],
 };
 

@@ -15,7 +15,7 @@ import { ARRAY_BYTES } from "../../../store/memory/heap-bytes.ts";
 import { refusal } from "../../../store/refusal.ts";
 
 /** A number of shards in which processes record. Of a list of servers, this one has the shard at `position`, from 1. 0: there is no list. */
-export interface Spread {
+interface Spread {
   readonly shards: number;
   readonly position: number;
 }

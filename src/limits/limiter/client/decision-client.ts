@@ -4,11 +4,10 @@ import type { Clock } from "../../../base/time.ts";
 import { KIND, MODE, STATUS } from "../../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../../store/contract.ts";
 import { refusal } from "../../../store/refusal.ts";
-import { type Costs, costAt } from "../cost.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
 import type { LocalDecisions, Share } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
-import { arePoliciesEqual, hasConcurrency, type Policy, quotaMsOf, turnTo } from "../policies.ts";
+import { arePoliciesEqual, type Costs, costAt, hasConcurrency, type Policy, quotaMsOf, turnTo } from "../policies.ts";
 import { tokenOf } from "../steps/concurrency.ts";
 import {
   type DecideReply,

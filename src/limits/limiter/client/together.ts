@@ -1,8 +1,7 @@
 import { argumentError } from "../../../base/errors.ts";
 import type { Store } from "../../../store/contract.ts";
-import { type Costs, costAt } from "../cost.ts";
 import type { OnStoreError } from "../options.ts";
-import type { Policy } from "../policies.ts";
+import { type Costs, costAt, type Policy } from "../policies.ts";
 import { type DecideReply, decideFor, policySuffixes, RESERVATIONS_SUFFIX } from "../steps/decide.ts";
 import { type Fallback, isRepeatable, needsMemory, ruleOf, untilDecided } from "./decision-client.ts";
 

@@ -10,7 +10,7 @@ export interface LentPermit {
 }
 
 /** Memory of one `LentPermit` with its token. */
-export const LENT_PERMIT_BYTES = 136;
+const LENT_PERMIT_BYTES = 136;
 
 interface StoredPermits extends StoredState {
   /** In order of expiry. */
@@ -80,8 +80,8 @@ export function tokenOf(token: string, i: number): string {
   return [token.slice(0, 2 * LEASE_CALL_AT), ...number].join("");
 }
 
-export function byExpiry(lent: readonly LentPermit[]): LentPermit[] {
-  return [...lent].sort((one, other) => one.expireAtMs - other.expireAtMs);
+export function byExpiry<One extends { expireAtMs: number }>(all: readonly One[]): One[] {
+  return [...all].sort((one, other) => one.expireAtMs - other.expireAtMs);
 }
 
 function lastExpiry(lent: readonly LentPermit[]): number {
