@@ -1,4 +1,4 @@
-// Copies the fonts that PNG pictures of `oriel replay --plot` use to src/generated/fonts, and lists them in src/generated/fonts.ts:
+// Copies the fonts that PNG pictures of `oriel replay --plot` use to src/generated, and lists them in src/generated/fonts.ts:
 // Inter with Latin, Greek and Cyrillic letters, semibold for the most common Latin ones. A renderer of PNG has no fonts of its own, and a server often
 // has none either. They are files, because text in base64 is a third larger.
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -9,13 +9,13 @@ import { fileURLToPath } from "node:url";
 const generated = fileURLToPath(new URL("../../src/generated", import.meta.url));
 const require = createRequire(import.meta.url);
 
-mkdirSync(join(generated, "fonts"), { recursive: true });
+mkdirSync(generated, { recursive: true });
 const urls = ["latin", "latin-ext", "greek", "cyrillic"].flatMap((letters) =>
   (letters === "latin" ? [400, 600] : [400]).map((weight) => {
     const name = `inter-${letters}-${weight}.woff2`;
     const from = require.resolve(`@fontsource/inter/files/inter-${letters}-${weight}-normal.woff2`);
-    copyFileSync(from, join(generated, "fonts", name));
-    return `  new URL("./fonts/${name}", import.meta.url),`;
+    copyFileSync(from, join(generated, name));
+    return `  new URL("./${name}", import.meta.url),`;
   }),
 );
 const text = `/** WOFF2 files. The package has them beside the command. */\nexport const FONTS: readonly URL[] = [\n${urls.join("\n")}\n];\n`;

@@ -1,7 +1,7 @@
 // Builds the JavaScript of the package into dist: ES modules, with the command among them, and CommonJS for Jest and for Node before
 // 20.19. Each form is one graph of modules, so its entries share one copy of every class. The ES modules have source maps. types.mjs
 // writes the types beside.
-import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -143,7 +143,8 @@ const output = await write(
   { format: "es", ending: "js", fileOf: esmFile, imports: [STORE, KERNELS, UPKEEP] },
 );
 chmodSync(join(dist, "cli.js"), 0o755);
-cpSync(join(root, "src", "generated", "fonts"), join(dist, "fonts"), { recursive: true });
+for (const name of readdirSync(join(root, "src", "generated")).filter((each) => each.endsWith(".woff2")))
+  copyFileSync(join(root, "src", "generated", name), join(dist, name));
 const inside = output.flatMap(({ modules = {} }) => Object.keys(modules)).map((id) => relative(root, id));
 thirdPartyNotices(join(dist, "THIRD-PARTY-NOTICES.txt"), inside);
 

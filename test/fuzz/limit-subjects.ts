@@ -33,6 +33,8 @@ function limiterSubject(name: string, policies: typeof POLICIES, more: Partial<L
       ...policies.map((policy) => new RegExp(`^oriel:\\{t\\}:limit:NAME:u:${policy.name}$`)),
       /^oriel:\{NAME:u\}:limit!holds$/,
       /^oriel:\{NAME:u\}:limit!requests?(:r)?$/,
+      // Of local decisions. No call waits for its step, and a failure leaves the last count.
+      ...(more.onStoreError ? [/^oriel:\{NAME\}:limit:processes$/] : []),
     ],
     open(store, key): Driven {
       const limiter = new Limiter(store, policies, { name: key, ...more });
