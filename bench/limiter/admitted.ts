@@ -26,11 +26,11 @@ const CASES: readonly Case[] = [
   ...[1, 4, 16, 64, 256].map((processes) => ({ what: ALL, processes })),
   { what: "half of them lose it", processes: 16, loses: (process) => process % 2 === 0 },
   {
-    what: "all lose it, one of them has half of the calls",
+    what: "all, one has half the calls",
     processes: 16,
     processOf: (random, processes) => (random.chance(0.5) ? 0 : random.int(0, processes - 1)),
   },
-  { what: "all lose it, and start anew meanwhile", processes: 16, restarts: true },
+  { what: "all, and start anew", processes: 16, restarts: true },
 ];
 export const FULL_ADMITTED: AdmittedBench = { seed: 1, limit: 1200, cases: CASES };
 export const SMALL_ADMITTED: AdmittedBench = {

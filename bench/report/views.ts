@@ -114,7 +114,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     ...{ bench: "admitted", title: "Calls that a limit admits in a window while its store is away, % of the limit" },
     ...{ rows: { what: "outage", processes: "processes", share: "each decides by" } },
     values: {
-      ...{ begin: "first window, % of the limit", during: "largest later one, %" },
+      ...{ during: "largest window after the first, % of the limit", begin: "first window, %" },
       ...{ mean: "mean of the outage, %", end: "first window after it, %" },
     },
     plotted: ({ processes }) => processes === 16,

@@ -8,8 +8,8 @@
 --       per policy, RULE, with a KIND and RULE_FLAGs. `cost`, charge and settle: all permits of the reservation so far
 -- Reply REPLY, with a STATUS. `granted`: calls. `permits`: of each granted call; status outside: the time. `blocked`: ms left
 --         of the block
---       per policy, POLICY_REPLY. `passes`: calls that it allows (charge, settle: permits charged so far). `reserved`: permits. `used`: permits (leaky bucket, GCRA:
---         the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free.
+--       per policy, POLICY_REPLY. `passes`: calls that it allows (charge, settle: permits charged so far). `reserved`: permits.
+--         `used`: permits (leaky bucket, GCRA: the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free.
 --         `end minute`: the end of a calendar window, in minutes since 1970
 -- Law   A group of equal calls is decided as if one call came after the other, so the first ones pass. A denied call changes
 --       no byte. Shadow policies deny no call, and are charged for the calls that they would allow.

@@ -40,7 +40,7 @@ export class Callers {
   readonly #key: string;
   #nextMs = Number.NEGATIVE_INFINITY;
   #periodMs = FIRST_PERIOD_MS;
-  /** The answers of the last CALLER_LIFE_MS, without those that a later one is not below. */
+  /** Answers of the last CALLER_LIFE_MS, each larger than all later ones. */
   #answers: { count: number; atMs: number }[] = [];
 
   constructor(store: Store, name: string) {
