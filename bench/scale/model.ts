@@ -57,6 +57,8 @@ const NOTE_MS = 20_000;
 const CHUNK_BYTES = 300;
 /** From the closing of a chunk until it is sealed. */
 const SEAL_MS = journal.sealAfterMs + journal.sealSpreadMs / 2;
+/** A process that seals nothing looks so often whether others do, as src/engine/series/session/sealing.ts says. */
+const LOOK_MS = 4 * (journal.sealAfterMs + 0.8 * journal.sealSpreadMs);
 
 /** How much of a machine oriel may use. */
 export const BOUNDS = {
@@ -85,8 +87,8 @@ export function costOf(point: Point, design: Design, measured: Constants): Cost 
   const asking = askingOf(point, design, measured, sending.rawBytes, chunk.bytes);
 
   const noted = isSharded ? processes / (NOTE_MS / 1000) : 0;
-  // One process seals a closed chunk. Each of the others asks once, and finds that it is sealed.
-  const looks = chunk.isSealed ? (processes * shards) / (chunk.ageMs / 1000) : 0;
+  // One process seals the closed chunks. Each of the others looks at the newest one, and finds that it is sealed.
+  const looks = chunk.isSealed ? (processes * shards) / (Math.max(chunk.ageMs, LOOK_MS) / 1000) : 0;
   const requests = sending.requests + asking.requests + noted + looks;
   const sealing = chunk.isSealed ? eventsPerSecond : 0;
   const replies = sending.requests * sending.replyBytes + looks * measured.questionBytes;

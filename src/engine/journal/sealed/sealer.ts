@@ -106,11 +106,14 @@ export class ChunkSealer {
     return status === SEALED.missing ? "missing" : "changed";
   }
 
-  /** The oldest chunk that other processes left raw. Looks from `newest` back at `most` chunks, and ends at a sealed or missing one. */
+  /**
+   * The oldest chunk that other processes left raw. Looks from `newest` back at `most` chunks, and ends at a sealed or missing one.
+   * Usually the newest is sealed, so it is asked alone.
+   */
   async firstRaw(newest: number, most: number): Promise<number> {
     let first = newest + 1;
-    for (let back = 0; back < most; back += HEADERS_PER_TURN) {
-      const numbers = Array.from({ length: HEADERS_PER_TURN }, (_, i) => newest - back - i);
+    for (let [back, count] = [0, 1]; back < most; back += count, count = HEADERS_PER_TURN) {
+      const numbers = Array.from({ length: Math.min(count, most - back) }, (_, i) => newest - back - i);
       for (const [i, { header, length }] of (await Promise.all(numbers.map((each) => this.#header(each)))).entries()) {
         if (header?.format !== constants.format) return first;
         if (length >= constants.minSealedBytes) first = numbers[i]!;

@@ -20,12 +20,15 @@ const MAX_SLICES_PER_TURN = 16;
  * after twice `sealAfterMs`, so the others begin later than that.
  */
 const LEAD = 0.6;
+/** How often in a row a process waits twice as long as before, after it found that others had sealed all: 18 to 24 s in the end. */
+const MAX_DOUBLINGS = 2;
 
 /**
  * Closes a chunk that nobody has appended to for some seconds, and seals closed ones in the background, oldest first. Every process
  * that records or reads does so. Those that saw a chunk closed wait for a random time, so one of them seals it, and the others find
  * that it is sealed. It waits less for the next chunk: it knows the names of the frames before it, which another process would have
- * to read. A failure changes nothing: the chunk stays as it is.
+ * to read. The others look less and less often, and only at the newest chunk if that is sealed, so a fleet asks little. A failure
+ * changes nothing: the chunk stays as it is.
  */
 export class Sealing {
   readonly #store: Store;
@@ -49,6 +52,8 @@ export class Sealing {
   #pasts = 0;
   /** The last time, this process sealed more chunks than it found sealed. */
   #isAhead = false;
+  /** How often in a row it found all chunks sealed. */
+  #idleLooks = 0;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -80,6 +85,7 @@ export class Sealing {
     // A number that is smaller or far ahead is of another journal, or of a past that a failover took back.
     if (number < this.#newest || number > this.#newest + MAX_WAITING) {
       this.#next = undefined;
+      this.#idleLooks = 0;
       this.#pasts++;
     }
     this.#newest = number;
@@ -115,7 +121,13 @@ export class Sealing {
     if (this.#isClosed || this.#timer !== undefined) return;
     const share = this.#isAhead ? 0 : LEAD + ((1 - LEAD) * this.#entropy()) / 2 ** 32;
     const afterMs = constants.sealAfterMs + share * constants.sealSpreadMs;
-    // A chunk that is closed meanwhile has its own wait, or this process would forestall the one that is ahead.
+    const moreMs = (2 ** Math.min(this.#idleLooks, MAX_DOUBLINGS) - 1) * afterMs;
+    if (moreMs > 0) this.#timer = idleTimeout(() => this.#waitForNewest(afterMs), moreMs);
+    else this.#waitForNewest(afterMs);
+  }
+
+  /** A chunk that is closed meanwhile has its own wait, or this process would forestall the one that is ahead. */
+  #waitForNewest(afterMs: number): void {
     const newest = this.#newest;
     this.#timer = idleTimeout(() => {
       this.#running = this.#sealAll(newest).finally(() => {
@@ -131,7 +143,8 @@ export class Sealing {
     let next = this.#next;
     let lead = 0;
     try {
-      next ??= await this.#sealer.firstRaw(newest, MAX_LOOKBACK);
+      if (!this.#isAhead || next === undefined)
+        next = await this.#sealer.firstRaw(newest, next === undefined ? MAX_LOOKBACK : 1 + newest - next);
       for (; next <= newest && past === this.#pasts && !this.#isClosed; next++) {
         next = Math.max(next, this.#newest - MAX_WAITING);
         // The more chunks wait, the more is done in each turn.
@@ -141,6 +154,7 @@ export class Sealing {
         if (outcome === "already sealed") lead--;
       }
       this.#isAhead = lead > 0;
+      this.#idleLooks = lead > 0 ? 0 : this.#idleLooks + 1;
     } catch (error) {
       // Readers report a store that fails, and damaged chunks.
       const isTransient = error instanceof OrielError && error.transient;
