@@ -35,15 +35,17 @@ export const LOCAL: BreakerRival = {
   },
 };
 
-const SHARED: BreakerRival = {
-  name: "oriel, shared",
-  missing: here,
-  open(redisUrl) {
-    const store = redisStore(redisUrl, { deadline: "1m" });
-    const breaker = new Breaker(store, { ...RULE, name: `bench ${process.pid} ${opened++}` });
-    return { run: (task) => breaker.run(task), close: () => store.close() };
-  },
-};
+function shared(name: string, quorum?: number): BreakerRival {
+  return {
+    name,
+    missing: here,
+    open(redisUrl) {
+      const store = redisStore(redisUrl, { deadline: "1m" });
+      const breaker = new Breaker(store, { ...RULE, quorum, name: `bench ${process.pid} ${opened++}` });
+      return { run: (task) => breaker.run(task), close: () => store.close() };
+    },
+  };
+}
 
 const OPOSSUM: BreakerRival = {
   name: "opossum",
@@ -71,4 +73,7 @@ const COCKATIEL: BreakerRival = {
   },
 };
 
-export const BREAKER_RIVALS: readonly BreakerRival[] = [BARE, LOCAL, SHARED, OPOSSUM, COCKATIEL];
+export const BREAKER_RIVALS: readonly BreakerRival[] = [
+  ...[BARE, LOCAL, shared("oriel, shared"), shared("oriel, shared, with a quorum", 0.5)],
+  ...[OPOSSUM, COCKATIEL],
+];

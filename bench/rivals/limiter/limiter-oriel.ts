@@ -1,4 +1,5 @@
 import {
+  calendarWindow,
   fixedWindow,
   gcra,
   Limiter,
@@ -36,4 +37,6 @@ export const ORIEL_LIMITERS: readonly LimiterRival[] = [
   rival("fixed window", 2, ({ limit, spanMs }) => fixedWindow({ limit, span: spanMs })),
   rival("leaky-bucket", 2, ({ limit, spanMs }) => leakyBucket({ capacity: limit, span: spanMs })),
   rival("GCRA", 2, ({ limit, spanMs }) => gcra({ limit, span: spanMs })),
+  // Its window is the month, whatever the span: no window ends in a run.
+  rival("calendar window", 2, ({ limit }) => calendarWindow({ limit, every: "month", timeZone: "Europe/Berlin" })),
 ];

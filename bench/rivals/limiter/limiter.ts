@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 /** The algorithm of a limiter. It determines the state of an id in Redis. */
 export type LimiterKind =
   | "fixed window"
+  | "calendar window"
   | "exact sliding window"
   | "approximate sliding window"
   | "token bucket"
