@@ -6,7 +6,7 @@ import { holdingTimers } from "../../harness/clock/held-timers.ts";
 import { clients, storeOn } from "../contract/clients.ts";
 import { type Trouble, troubles } from "./troubled-servers.ts";
 
-const DEADLINE_MS = 2000;
+const DEADLINE_MS = 5000;
 /** Of calls that reject at once. */
 const LONG_DEADLINE_MS = 60_000;
 
