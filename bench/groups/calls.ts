@@ -1,5 +1,6 @@
-import { latencies, uniform } from "../events.ts";
+import { uniform } from "../events.ts";
 import { percentile } from "../runner/measure.ts";
+import { lognormal } from "../sealed/events.ts";
 
 export const ROUTES = 200;
 /** Begins the name of a route, before its number. */
@@ -21,7 +22,7 @@ export interface Calls {
 export function calls(count: number, seed: number): Calls {
   const random = uniform(seed);
   const drawn = (shares: Float64Array) => Int32Array.from({ length: count }, () => placeOf(random(), shares));
-  return { values: latencies(count, seed + 1), routes: drawn(zipf(ROUTES)), methods: drawn(zipf(METHODS.length)) };
+  return { values: lognormal(count, 1000), routes: drawn(zipf(ROUTES)), methods: drawn(zipf(METHODS.length)) };
 }
 
 /** The share of the first n of `count`, for each n. */

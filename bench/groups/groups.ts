@@ -46,7 +46,7 @@ export async function benchGroups(redisUrl: string, options: GroupsOptions): Pro
     title: `Calls of ${ROUTES} routes by ${METHODS.length} methods: record them, and the p99 of each row`,
     rows: [],
     notes: [
-      `Zipf: of the nth route come 1/n as many calls as of the first, and so it is with methods. Latencies are lognormal, in eighths of a ms. ${options.perTurn} calls are recorded one by one in each turn of the event loop.`,
+      `Zipf: of the nth route come 1/n as many calls as of the first, and so it is with methods. Latencies are lognormal, median 5 ms, sigma 0.8, float32, rounded to 1 us. ${options.perTurn} calls are recorded one by one in each turn of the event loop.`,
       "ms is the median of a question. oriel answers all statistics of each row, the others the p99 alone. Without a copy: a new object over an open connection, which fetches events and names.",
       "bytesPerEvent is MEMORY USAGE of all keys, after the writers have sealed what they seal. bytesPerGroup is that of groups with one event each, for each group.",
       "errorPercent is the median over groups of the error of a p99, worstErrorPercent the largest. Each exact answer was compared with brute force.",
