@@ -34,7 +34,7 @@ export const constants = {
   SHORT_LOG_BYTES_TEXT: "252",
   // The records of the ring of a sliding window have their running totals modulo this number, in 6 bytes.
   TOTAL_MODULUS: 2 ** 48,
-  // How long the state of a calendar window is kept after its end, for processes whose rules of the zone end it later.
+  // How long the state of a calendar window is kept for windows of other time zones, which end later.
   ENDED_LIFE_MS: 86_400_000,
   // The last edge of a calendar window: whole minutes in 4 bytes.
   MAX_EDGE_MS: 60_000 * (2 ** 32 - 1),
@@ -90,10 +90,13 @@ const SLIDING_TAIL = [
   ["oldestMs", "f64", "oldest"],
   ["newestMs", "f64", "newest"],
 ];
+// `late`: the permits since `edge`, at which the window of another time zone begins. `last`: when permits were taken last.
 const CALENDAR_WINDOW = [
-  ["startMs", "f64", "start"],
+  ["edgeMs", "f64", "edge"],
   ["endMs", "f64", "ends"],
   ["used", "f64"],
+  ["late", "f64"],
+  ["lastMs", "f64", "last"],
   ["calendar", "u8"],
   ["zero", "7"],
 ];
@@ -132,7 +135,7 @@ const REPLY = [
   ["permits", "f64"],
   ["blockedMs", "f64", "blocked"],
 ];
-// `endMinute`: the end of a calendar window.
+// `endMinute`: when all permits of a calendar window have ended.
 const POLICY_REPLY_START = [
   ["passes", "u32"],
   ["endMinute", "u32"],

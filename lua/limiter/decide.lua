@@ -10,7 +10,7 @@
 --         of the block
 --       per policy, POLICY_REPLY. `passes`: calls that it allows (charge, settle: permits charged so far). `reserved`: permits.
 --         `used`: permits (leaky bucket, GCRA: the level). `wait`: ms until another such call passes it. `reset`: ms until all permits are free.
---         `end minute`: the end of a calendar window, in minutes since 1970
+--         `end minute`: when all permits of a calendar window have ended, in minutes since 1970
 -- Law   A group of equal calls is decided as if one call came after the other, so the first ones pass. A denied call changes
 --       no byte. Shadow policies deny no call, and are charged for the calls that they would allow.
 --       A granted request with an id gets the same reply for a minute. Another request with this id is a MISMATCH. It is

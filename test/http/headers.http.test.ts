@@ -138,6 +138,25 @@ describe("rateLimitHeaders", () => {
     await store.close();
   });
 
+  it("has the end of the last window in which permits count after a move to another time zone, and a true Retry-After", async () => {
+    const clock = { nowMs: Date.UTC(2026, 11, 10) };
+    const store = memoryStore({ clock: () => clock.nowMs });
+    const [tokyo, newYork] = ["Asia/Tokyo", "America/New_York"].map((timeZone) => [
+      calendarWindow({ limit: 2, every: "month", timeZone }),
+    ]);
+    const limiter = new Limiter(store, tokyo!, { name: "moved" });
+    await limiter.take("a", { cost: 2 });
+    const endMs = Date.UTC(2027, 0, 1, 5);
+    const seconds = (endMs - clock.nowMs) / 1000;
+    const fields = rateLimitHeaders(await limiter.take("a", { policies: newYork }), { legacy: "unix" });
+    expect(fields["RateLimit-Policy"]).toBe(`"calendar-window";q=2;w=${31 * 86400}`);
+    expect(fields.RateLimit).toBe(`"calendar-window";r=0;t=${seconds}`);
+    expect([fields["X-RateLimit-Reset"], fields["Retry-After"]]).toEqual([String(endMs / 1000), String(seconds)]);
+    clock.nowMs += seconds * 1000;
+    expect(await limiter.take("a", { policies: newYork })).toMatchObject({ allowed: true, remaining: 1 });
+    await store.close();
+  });
+
   it("spreads Retry-After upward only", () => {
     const denied = decisionFrom([policyOf({ allowed: false, retryAfterMs: 4000 })]);
     const retry = (random: number) =>

@@ -54,9 +54,16 @@ test("a process is warned once of a window that its rules do not know, and both 
   await one.take("a");
   expect(await told()).toEqual([]);
   for (let i = 0; i < 3; i++)
-    expect((await other.take("a")).policies[0]).toMatchObject({ resetAtMs: NOON_MS + 9 * HOUR_MS });
+    expect((await other.take("a")).policies[0]).toMatchObject({ resetAtMs: NOON_MS + 10 * HOUR_MS });
+  // All were taken in the day that ends at 22:00, too.
+  expect(await told()).toEqual([]);
+  for (let i = 0; i < 3; i++)
+    expect((await one.take("a")).policies[0]).toMatchObject({ resetAtMs: NOON_MS + 9 * HOUR_MS });
+  const early = limiterIn("Etc/GMT-4");
+  for (let i = 0; i < 2; i++)
+    expect((await early.take("a")).policies[0]).toMatchObject({ resetAtMs: NOON_MS + 9 * HOUR_MS });
   expect(await told()).toEqual([
-    'calendarWindow: another process began a window that ends at 2026-07-01T21:00:00.000Z, which stays. Here one ends at 2026-07-01T22:00:00.000Z: the processes have other rules of "Etc/GMT-2", or other options',
+    'calendarWindow: permits were taken in a window that ends at 2026-07-01T21:00:00.000Z, and count until then. By this process\'s rules of "Etc/GMT-4" one ends at 2026-07-02T20:00:00.000Z: the option timeZone has changed, or other processes have other rules or options',
   ]);
 });
 

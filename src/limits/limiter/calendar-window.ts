@@ -36,7 +36,8 @@ export interface CalendarWindowPolicy extends PolicyOptions {
 /**
  * A quota of a calendar: at most `limit` permits in each day, week or month of a time zone. Days of 23 and 25 hours are one window
  * each. A start that the zone skips is the minute in which its clock jumped, and of a repeated one the first counts. The store's
- * clock decides which window it is. Takes about 60 bytes per id, until a day after the window. Throws ARGUMENT.
+ * clock decides which window it is. After a change of the zone permits count until the old window ends, and since the new one began.
+ * Takes about 80 bytes per id, up to a day and a window after its window. Throws ARGUMENT.
  */
 export function calendarWindow(options: CalendarWindowPolicy): Policy {
   return atSite("calendarWindow", () => {
@@ -111,7 +112,7 @@ class QuotaCalendar implements PolicyCalendar {
     const { spanMs, rate } = this.terms;
     const [startMs, ownEndMs] = endMs === rate ? [spanMs, rate] : this.#windowAt(endMs - 1);
     if (endMs !== ownEndMs) this.#warn(endMs, ownEndMs);
-    return { resetAtMs: endMs, spanMs: endMs - startMs };
+    return { resetAtMs: endMs, spanMs: ownEndMs - startMs };
   }
 
   #warn(endMs: number, ownEndMs: number): void {
@@ -120,7 +121,7 @@ class QuotaCalendar implements PolicyCalendar {
     warned.add(timeZone);
     const [end, own] = [endMs, ownEndMs].map((ms) => new Date(ms).toISOString());
     warn(
-      `calendarWindow: another process began a window that ends at ${end}, which stays. Here one ends at ${own}: the processes have other rules of ${JSON.stringify(timeZone)}, or other options`,
+      `calendarWindow: permits were taken in a window that ends at ${end}, and count until then. By this process's rules of ${JSON.stringify(timeZone)} one ends at ${own}: the option timeZone has changed, or other processes have other rules or options`,
     );
   }
 

@@ -28,7 +28,10 @@ export interface PolicyDecision {
   retryAfterMs: number;
   /** Ms until all permits are free without further calls, except reserved ones. */
   resetAfterMs: number;
-  /** Only of a calendar window: its end by the store's clock, ms since 1970. Absent if the store was not asked. */
+  /**
+   * Only of a calendar window: when its permits are free again, by the store's clock, ms since 1970. That is its end. After a change of
+   * the time zone it is the end of the last window in which they count. Absent if the store was not asked.
+   */
   resetAtMs?: number;
 }
 

@@ -24,7 +24,7 @@ export interface PolicyCalendar {
   readonly terms: Pick<Rule, "calendar" | "spanMs" | "rate">;
   /** @internal Turns to the window that holds an instant of the store's clock. */
   turnTo(nowMs: number): void;
-  /** @internal The end and the length of the window that ends then. Warns once if this process knows no such window. */
+  /** @internal The moment, and the length of the window that ends then or goes on. Warns once if this process knows no such end. */
   timesUntil(endMinute: number): { resetAtMs: number; spanMs: number };
 }
 

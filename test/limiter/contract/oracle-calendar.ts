@@ -23,57 +23,101 @@ function windowOf(nowMs: number, { every, startsAt, aheadMs }: CalendarTerms): W
   return { fromMs: from - shiftMs, toMs: to - shiftMs };
 }
 
-/** A number of permits of one window. The window keeps the edges of its first caller, and is remembered for a day after it. */
-export class CalendarQuota implements Law {
-  #kept: (Window & { calendar: string; permits: number }) | undefined;
-  #now!: Window & { permits: number };
-  #nowMs = 0;
-  #terms!: Terms;
+/** What is known of a window that has begun: its permits, and those since one edge. */
+interface Kept {
+  calendar: string;
+  toMs: number;
+  permits: number;
+  edgeMs: number;
+  since: number;
+}
 
-  look(nowMs: number, terms: Terms): void {
-    const asked = windowOf(nowMs, terms.calendar!);
-    if (this.#kept && nowMs > this.#kept.toMs + DAY_MS) this.#kept = undefined;
+/**
+ * A number of permits of one window, which keeps its end. Those since the begin of the caller's own window count until the end of that
+ * one, too. They are known from one edge on, the last that a caller with another end named. Of an earlier edge all count, unless none
+ * was taken since. Remembered until no window of any zone can hold the last permit.
+ */
+export class CalendarQuota implements Law {
+  #kept: Kept | undefined;
+  #takenMs = 0;
+  #forgottenMs = 0;
+  #now!: Kept;
+  #own!: Window;
+  #nowMs = 0;
+  #limit = 0;
+
+  look(nowMs: number, { limit, calendar }: Terms): void {
+    const own = windowOf(nowMs, calendar!);
+    this.#own = own;
     this.#nowMs = nowMs;
-    this.#terms = terms;
-    this.#now = { ...asked, permits: 0 };
+    this.#limit = limit;
+    if (nowMs > this.#forgottenMs) {
+      this.#kept = undefined;
+      this.#takenMs = 0;
+    }
+    this.#now = { calendar: nameOf(calendar!), toMs: own.toMs, permits: 0, edgeMs: own.fromMs, since: 0 };
     const kept = this.#kept;
     if (!kept) return;
-    if (kept.calendar !== nameOf(terms)) {
+    if (kept.calendar !== nameOf(calendar!)) {
       // Another calendar. All permits were taken since the kept window began.
-      if (kept.fromMs >= asked.fromMs) this.#now.permits = kept.permits;
-    } else if (nowMs < kept.toMs) this.#now = { fromMs: kept.fromMs, toMs: kept.toMs, permits: kept.permits };
-    else if (asked.fromMs < (kept.fromMs + kept.toMs) / 2) this.#now.permits = kept.permits;
+      if (kept.edgeMs >= own.fromMs) this.#now.permits = this.#now.since = kept.permits;
+    } else if (nowMs >= kept.toMs) {
+      this.#now.permits = this.#since(own.fromMs);
+      this.#now.edgeMs = Math.max(own.fromMs, kept.toMs);
+    } else if (own.toMs === kept.toMs) this.#now = { ...kept };
+    else {
+      const edgeMs = own.toMs < kept.toMs ? own.toMs : own.fromMs;
+      this.#now = { ...kept, edgeMs, since: this.#since(edgeMs) };
+    }
+  }
+
+  #since(edgeMs: number): number {
+    if (edgeMs > this.#takenMs) return 0;
+    return edgeMs >= this.#kept!.edgeMs ? this.#kept!.since : this.#kept!.permits;
   }
 
   free(): number {
-    return this.#terms.limit - this.#now.permits;
+    return this.#limit - this.#now.permits;
+  }
+
+  /** When no more than some permits count. */
+  #fallsToMs(most: number): number {
+    const { toMs, permits, since } = this.#now;
+    if (permits <= most) return this.#nowMs;
+    return this.#own.toMs > toMs && since > most ? this.#own.toMs : toMs;
   }
 
   waitMs(permits: number): number {
-    return permits > this.#terms.limit ? Number.POSITIVE_INFINITY : this.#now.toMs - this.#nowMs;
+    return permits > this.#limit ? Number.POSITIVE_INFINITY : this.#fallsToMs(this.#limit - permits) - this.#nowMs;
   }
 
   resetMs(): number {
-    return this.#now.permits > 0 ? this.#now.toMs - this.#nowMs : 0;
+    return this.#fallsToMs(0) - this.#nowMs;
   }
 
   take(permits: number): void {
-    this.#keep(this.#now.permits + permits);
+    this.#takenMs = Math.max(this.#takenMs, this.#nowMs);
+    this.#keep(permits, this.#nowMs >= this.#now.edgeMs ? permits : 0);
   }
 
   back(permits: number): void {
-    this.#keep(Math.max(0, this.#now.permits - permits));
+    if (this.#kept) this.#keep(-permits, -permits);
   }
 
-  #keep(permits: number): void {
-    this.#now.permits = permits;
-    if (permits > 0 || this.#kept) this.#kept = { ...this.#now, calendar: nameOf(this.#terms) };
+  #keep(permits: number, since: number): void {
+    const now = this.#now;
+    now.permits = Math.max(0, now.permits + permits);
+    now.since = Math.max(0, now.since + since);
+    this.#kept = { ...now };
+    const endMs = now.since > 0 ? Math.max(now.toMs, this.#own.toMs) : now.toMs;
+    const lengthMs = this.#own.toMs - this.#own.fromMs;
+    this.#forgottenMs = Math.max(endMs, this.#takenMs + lengthMs + lengthMs / 8) + DAY_MS;
   }
 
   release(): void {}
 }
 
 /** The zone has no part in it. */
-function nameOf({ calendar }: Terms): string {
-  return `${calendar!.every} ${calendar!.startsAt}`;
+function nameOf({ every, startsAt }: CalendarTerms): string {
+  return `${every} ${startsAt}`;
 }

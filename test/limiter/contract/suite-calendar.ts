@@ -115,7 +115,75 @@ export function calendarSuite(name: string, open: () => Promise<MatrixStore>): v
       expect(await late.take("a")).toMatchObject({ allowed: true, remaining: 0, resetAfterMs: HOUR_MS - 1 });
       expect(await early.take("a")).toMatchObject({ allowed: false, retryAfterMs: HOUR_MS - 1 });
       opened.clock.nowMs += HOUR_MS - 1;
-      expect(await early.take("a")).toMatchObject({ allowed: true, remaining: 2, resetAfterMs: 23 * HOUR_MS });
+      // The permit of the late one was taken in this window, too.
+      expect(await early.take("a")).toMatchObject({ allowed: true, remaining: 1, resetAfterMs: 23 * HOUR_MS });
+    });
+
+    const month = (timeZone: string) => [calendarWindow({ limit: 9, every: "month", timeZone })];
+    const [TOKYO, NEW_YORK] = [month("Asia/Tokyo"), month("America/New_York")];
+    const [BERLIN_EDGE_MS, TOKYO_EDGE_MS, NEW_YORK_EDGE_MS] = [
+      SPRING_MONTH_MS,
+      Date.UTC(2101, 1, 28, 15),
+      Date.UTC(2101, 2, 1, 5),
+    ];
+
+    test("a move to the west on the last day of a month: the quota is free when the month of the old zone ends", async () => {
+      const limiter = limiterOf(TOKYO);
+      opened.clock.nowMs = TOKYO_EDGE_MS;
+      await limiter.take("a", { cost: 9 });
+      opened.clock.nowMs += HOUR_MS;
+      const endMs = Date.UTC(2101, 2, 31, 15);
+      const denied = await limiter.take("a", { policies: NEW_YORK });
+      expect(denied).toMatchObject({ allowed: false, retryAfterMs: endMs - opened.clock.nowMs });
+      // The length is that of March in New York, in which clocks are set forward.
+      expect(denied.policies[0]).toMatchObject({ resetAtMs: endMs, spanMs: 31 * DAY_MS - HOUR_MS });
+      opened.clock.nowMs = endMs - 1;
+      expect(await limiter.peek("a", { policies: NEW_YORK })).toMatchObject({ allowed: false, retryAfterMs: 1 });
+      opened.clock.nowMs = endMs;
+      expect(await limiter.take("a", { policies: NEW_YORK })).toMatchObject({
+        ...{ allowed: true, remaining: 8, policies: [{ resetAtMs: Date.UTC(2101, 3, 1, 4) }] },
+      });
+    });
+
+    test("a move to the west within a month: its permits count until the month of the new zone ends", async () => {
+      const limiter = limiterOf(TOKYO);
+      opened.clock.nowMs = NEW_YORK_EDGE_MS + DAY_MS;
+      await limiter.take("a", { cost: 9 });
+      opened.clock.nowMs += HOUR_MS;
+      const endMs = Date.UTC(2101, 3, 1, 4);
+      const denied = await limiter.take("a", { policies: NEW_YORK });
+      expect(denied).toMatchObject({ allowed: false, retryAfterMs: endMs - opened.clock.nowMs });
+      expect(denied.policies[0]).toMatchObject({ resetAtMs: endMs, spanMs: 31 * DAY_MS - HOUR_MS });
+      opened.clock.nowMs = Date.UTC(2101, 2, 31, 15);
+      expect(await limiter.peek("a", { policies: NEW_YORK })).toMatchObject({ allowed: false });
+      opened.clock.nowMs = endMs - 1;
+      expect(await limiter.peek("a", { policies: NEW_YORK })).toMatchObject({ allowed: false, retryAfterMs: 1 });
+      opened.clock.nowMs = endMs;
+      expect(await limiter.take("a", { policies: NEW_YORK })).toMatchObject({ allowed: true, remaining: 8 });
+    });
+
+    test("a move to the east: permits since the new zone's month began count in it, and no others", async () => {
+      const limiter = limiterOf(NEW_YORK);
+      opened.clock.nowMs = BERLIN_EDGE_MS - DAY_MS;
+      await limiter.take("a", { cost: 6 });
+      const policies = month("Europe/Berlin");
+      opened.clock.nowMs = BERLIN_EDGE_MS;
+      const second = await limiter.take("a", { cost: 2, policies });
+      expect(second).toMatchObject({ remaining: 1, policies: [{ resetAtMs: SPRING_MONTH_END_MS }] });
+      // When February ends in New York, six are free. The other two count until March ends in Berlin.
+      const left = NEW_YORK_EDGE_MS - BERLIN_EDGE_MS;
+      expect(await limiter.peek("a", { cost: 7, policies })).toMatchObject({ allowed: false, retryAfterMs: left });
+      expect(await limiter.peek("a", { cost: 8, policies })).toMatchObject({
+        retryAfterMs: SPRING_MONTH_END_MS - opened.clock.nowMs,
+      });
+      opened.clock.nowMs = NEW_YORK_EDGE_MS - 1;
+      expect(await limiter.peek("a", { cost: 7, policies })).toMatchObject({ allowed: false, retryAfterMs: 1 });
+      opened.clock.nowMs = NEW_YORK_EDGE_MS;
+      expect(await limiter.take("a", { cost: 7, policies })).toMatchObject({ allowed: true, remaining: 0 });
+      const denied = await limiter.take("a", { policies });
+      expect(denied).toMatchObject({ allowed: false, retryAfterMs: SPRING_MONTH_END_MS - opened.clock.nowMs });
+      opened.clock.nowMs = SPRING_MONTH_END_MS;
+      expect(await limiter.take("a", { cost: 9, policies })).toMatchObject({ allowed: true });
     });
 
     test("a server's clock that is set back begins no other window", async () => {
@@ -211,10 +279,11 @@ export function calendarSuite(name: string, open: () => Promise<MatrixStore>): v
       expect(await limiter.take("a")).toMatchObject({ remaining: 3, resetAfterMs: 23 * HOUR_MS });
     });
 
-    test("a state expires a day after its window", async () => {
-      opened.clock.nowMs = SPRING_DAY_MS;
+    test("a state is kept for as long as a window of any time zone can hold its permits", async () => {
+      opened.clock.nowMs = SPRING_DAY_MS + HOUR_MS;
       await limiterOf([day(1)]).take("a");
-      expect([...(await opened.expiries()).values()]).toEqual([SPRING_DAY_MS + 23 * HOUR_MS + DAY_MS]);
+      const lastEndMs = opened.clock.nowMs + (23 * HOUR_MS * 9) / 8;
+      expect([...(await opened.expiries()).values()]).toEqual([lastEndMs + DAY_MS]);
     });
   });
 }

@@ -193,6 +193,8 @@ test.each<[what: string, at: number, number: (value: Buffer) => number]>([
   ["end that is no number", 32, () => Number.NaN],
   ["end after all minutes of a reply", 32, () => 60_000 * 2 ** 32],
   ["half a permit", 40, () => 0.5],
+  ["half a late permit", 48, () => 0.5],
+  ["last permit before 1970", 56, () => -1],
 ])("a calendar window with a %s is CORRUPT", async (what, at, numberOf) => {
   const limiter = new Limiter(opened.store, [POLICIES["calendar-window"]], { name: "api" });
   await limiter.take("id");

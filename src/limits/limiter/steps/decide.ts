@@ -60,7 +60,7 @@ export interface DecideRequest {
 interface PolicyReply {
   /** Number of calls that the policy allows. Modes charge and settle: permits charged so far. */
   passes: number;
-  /** The end of a calendar window, in minutes since 1970; 0 for other policies. */
+  /** When all permits of a calendar window have ended, in minutes since 1970; 0 for other policies. */
   endMinute: number;
   /** Permits taken; for a leaky bucket or GCRA, the level. */
   used: number;

@@ -28,9 +28,9 @@ export interface PolicyState {
   reservedUntilMs: number;
   /** Permits taken. For a leaky bucket or GCRA: the level, in permits times ms. */
   readonly used: number;
-  /** The end of a window that all its permits have, ms since 1970. */
+  /** When all permits of a window have ended, ms since 1970. */
   readonly endMs?: number;
-  /** Only of a calendar window: its begin, ms since 1970. */
+  /** Only of a calendar window, ms since 1970: what is owed since earlier is charged no more. */
   readonly startMs?: number;
   /** Permits left. Negative after a penalty or a lowered limit. */
   readonly free: number;
