@@ -50,7 +50,8 @@ const SEVERAL_SLOTS = /CROSSSLOT|same slot|different slots/i;
  *   never written                          │ wait for the connection, send; the first one is no part of the deadline
  *   answered, replicas did not confirm     │ as no answer
  *   the server is down (store/health/health.ts)│ reject at once
- *   no answer (lost, or a third of the deadline)│ send again if the operation is repeatable; else applied "unknown"
+ *   no answer (lost, or a third of the deadline)│ send again if the operation is repeatable; else applied "unknown": DEADLINE
+ *                                          │ after the deadline or a client's own limit of silence, else UNAVAILABLE
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the table above, case by case, around one state.
 export async function deliver(
@@ -153,8 +154,9 @@ export async function deliver(
         for (const call of open) call.mayBeApplied = true;
         if (!operation.repeatable) {
           if (!(cause instanceof Unconfirmed)) noAnswer(cause);
-          return outcome.kind === "late"
-            ? failLate(open, deadlineMs, cause)
+          if (outcome.kind === "late") return failLate(open, deadlineMs, cause);
+          return reasonOf(cause)?.isSilence
+            ? failLate(open, Math.round(performance.now() - time.beganAtMs), cause)
             : fail(open, cause instanceof Unconfirmed ? cause.message : "the reply was lost", cause);
         }
       }

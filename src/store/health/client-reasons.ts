@@ -109,7 +109,7 @@ export const CLIENT_REASONS: Reasons = [
     "configuration",
     "the server does not speak TLS on this port; use redis:// or the port that does",
   ],
-  [/.*Socket timeout\. Expecting data.*/, "passing", SILENT],
+  [/.*Socket timeout\. Expecting data.*/, "silence", SILENT],
   [/.*\bEACCES\b.*/, "configuration", "this process may not open the socket ($&)"],
   [/.*\bENOENT\b.*/, "passing", "the socket does not exist ($&)"],
 ];

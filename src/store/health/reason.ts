@@ -5,14 +5,16 @@ export interface Reason {
   isTransient: boolean;
   /** Waiting does not help, so a call rejects at once. */
   isFinal: boolean;
+  /** The server was silent until the client closed the connection. */
+  isSilence: boolean;
 }
 
-type Kind = "configuration" | "unlikely" | "passing";
+type Kind = "configuration" | "unlikely" | "passing" | "silence";
 
 /**
  * Messages of servers and runtimes, as patterns or whole texts, with their meaning. `$&` stands for the message.
  * "configuration": waiting does not help. "unlikely": waiting rarely helps, but calls wait. "passing": it may be over
- * in a moment.
+ * in a moment, and so may "silence".
  */
 export type Reasons = readonly (readonly [said: RegExp | string, kind: Kind, meaning: string])[];
 
@@ -80,7 +82,8 @@ export function reasonOf(error: unknown): Reason | undefined {
       const found = typeof said === "string" ? said === message && [message] : said.exec(all);
       if (!found) continue;
       const text = meaning.replace("$&", () => found[0]!.trim().split(". ")[0]!.slice(0, 200));
-      return { text, isTransient: kind === "passing", isFinal: kind === "configuration" };
+      const isSilence = kind === "silence";
+      return { text, isTransient: isSilence || kind === "passing", isFinal: kind === "configuration", isSilence };
     }
     next = next.cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
