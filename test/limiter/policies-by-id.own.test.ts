@@ -221,8 +221,8 @@ describe("policies that are loaded", () => {
     expect(signal!.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     for (const error of await Promise.all(late)) {
-      expect(error.name).toBe("TimeoutError");
-      expect(error.message).toBe('policies("a") did not answer within 5000 ms');
+      expect(error).toMatchObject({ name: "OrielError", code: "DEADLINE", transient: true, applied: "no" });
+      expect(error.message).toBe('Limiter "l": policies("a") did not answer within 5000 ms');
       expect(signal!.reason).toBe(error);
     }
   });

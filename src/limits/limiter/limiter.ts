@@ -109,7 +109,7 @@ export class Limiter {
         const fixed = Object.freeze([...checkPolicies(policies)]);
         return () => fixed;
       }
-      const byId = new PoliciesById(this.#at, policies, cacheForMs, store.monotonic);
+      const byId = new PoliciesById(new Site("Limiter", options.name), policies, cacheForMs, store.monotonic);
       return (id, key, request) => byId.of(id, key, request);
     });
     this.#client = new DecisionClient(store);

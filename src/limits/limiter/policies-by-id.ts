@@ -1,6 +1,6 @@
 import { endsWithRequest } from "../../base/async/of-request.ts";
 import { within } from "../../base/async/within.ts";
-import { argumentError } from "../../base/errors.ts";
+import { argumentError, OrielError } from "../../base/errors.ts";
 import type { Site } from "../../base/site.ts";
 import type { Clock } from "../../base/time.ts";
 import { warn } from "../../base/warn.ts";
@@ -20,7 +20,7 @@ export interface PoliciesCall {
 /**
  * The policies of all ids, or a function of the id. All ids have the same policy names and kinds. A promise of policies is kept for
  * `cacheFor`. If the function fails, the last policies of the id hold on, and the function is asked again after a second, while no
- * call waits for it. Without such policies the call rejects with the function's error.
+ * call waits for it. Without such policies the call rejects with the function's error, or with DEADLINE if it took 5 s.
  */
 export type PoliciesOf =
   | readonly Policy[]
@@ -67,6 +67,7 @@ class Call implements PoliciesCall {
 
 /** The policies of each id, by a function. Those that were loaded are cached, in at most 8 MiB. */
 export class PoliciesById {
+  /** Without the server: it has no part in what the function does. */
   readonly #site: Site;
   readonly #policies: PoliciesFunction;
   readonly #cacheMs: number;
@@ -128,7 +129,10 @@ export class PoliciesById {
       return policies;
     }
     const late = `policies(${JSON.stringify(id)}) did not answer within ${MAX_LOAD_MS} ms`;
-    const error = outcome.kind === "failed" ? outcome.error : new DOMException(late, "TimeoutError");
+    const error =
+      outcome.kind === "failed"
+        ? outcome.error
+        : this.#site.error(undefined, new OrielError("DEADLINE", late, { transient: true, applied: "no" }));
     call.abort(error);
     if (!known) throw error;
     const nowMs = this.#now();
