@@ -3,6 +3,7 @@ import { argumentError } from "../base/errors.ts";
 import { fn, given, oneOf, type Schema, settingsOf } from "../base/options.ts";
 import { Site } from "../base/site.ts";
 import { isStoreFailure, passes } from "../limits/limiter/client/store-failure.ts";
+import { type Cost, checkedCost, isByPolicy } from "../limits/limiter/cost.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 import { clientId, warnOnce } from "./client-id.ts";
 import { clientOf, IPV6_PREFIX } from "./client-key.ts";
@@ -23,8 +24,8 @@ export interface LimiterOptions<Request> {
   key?: ((request: Request) => HeaderValue | Promise<HeaderValue>) | undefined;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
   ipv6Prefix?: number | undefined;
-  /** Permits a request takes. Default 1. */
-  cost?: number | ((request: Request) => number | Promise<number>) | undefined;
+  /** Permits a request takes: a number for every policy, or numbers by the names of policies. Default 1. */
+  cost?: Cost | ((request: Request) => Cost | Promise<Cost>) | undefined;
   /** True: the request passes, and the limiter does not count it. */
   skip?: ((request: Request) => boolean | Promise<boolean>) | undefined;
   /** Options of the header fields. False: sets none. */
@@ -141,9 +142,15 @@ const OPTIONS = {
   onDenied: [given<unknown>],
 } as const satisfies Schema<LimiterOptions<never> & { onDenied?: unknown }>;
 
-function costOf(argument: string, cost: number | object): void {
-  if (typeof cost !== "function" && !(Number.isFinite(cost) && (cost as number) > 0))
-    throw argumentError(argument, cost, "a number of permits above 0, or a function of the request");
+function costOf(argument: string, cost: Cost | ((request: never) => unknown)): void {
+  if (typeof cost === "function") return;
+  if (isByPolicy(cost)) checkedCost(cost, argument);
+  else if (!Number.isFinite(cost) || cost <= 0)
+    throw argumentError(
+      argument,
+      cost,
+      "a number of permits above 0, an object of them by policy, or a function of the request",
+    );
 }
 
 /** Fields that are lists. Items of an earlier limiter stay in them. */

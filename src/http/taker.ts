@@ -1,11 +1,12 @@
 import { argumentError } from "../base/errors.ts";
+import type { Cost } from "../limits/limiter/cost.ts";
 import type { Decision } from "../limits/limiter/decision.ts";
 
 /** The members of `Limiter` that a middleware uses. */
 export interface Taker {
   take(
     id: string,
-    options?: { cost?: number | undefined; key?: unknown; request?: unknown; signal?: AbortSignal | undefined },
+    options?: { cost?: Cost | undefined; key?: unknown; request?: unknown; signal?: AbortSignal | undefined },
   ): Promise<Decision>;
   /** Returns a permit of a concurrency policy. Called when the response has ended. */
   release?(id: string, permit: string): Promise<unknown>;

@@ -1,5 +1,7 @@
 import { get } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { Limiter, memoryStore, slidingWindow } from "../../src/entries/index.ts";
+import type { Taker } from "../../src/http/taker.ts";
 import { until } from "../harness/until.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";
 import { type AnyOptions, frameworks, type Served } from "./servers.ts";
@@ -13,7 +15,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
   const clock = () => nowMs;
   const taker = (...policies: (typeof BURST)[]) => new FixedWindowTaker(policies, clock);
 
-  const start = async (takers: FixedWindowTaker[], options: AnyOptions = {}) => {
+  const start = async (takers: Taker[], options: AnyOptions = {}) => {
     served = await framework(takers, options);
     return served.url;
   };
@@ -78,6 +80,27 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect(legacy.headers.get("x-ratelimit-limit")).toBe("2");
     expect(legacy.headers.get("x-ratelimit-remaining")).toBe("1");
     expect(legacy.headers.get("x-ratelimit-reset")).toBe("10");
+  });
+
+  it("takes costs by policy, of an object or of a function that returns one, and refuses an unknown policy", async () => {
+    const store = memoryStore({ registry: false });
+    const policies = ["requests", "tokens"].map((name) => slidingWindow({ name, limit: 400, span: "1m" }));
+    const limiter = new Limiter(store, policies, { name: "llm" });
+    const costs: AnyOptions["cost"][] = [{ requests: 1, tokens: 300 }, () => ({ tokens: 50 }), async () => 7, { token: 1 }];
+    const seen: unknown[] = [];
+    for (const cost of costs) {
+      const { status } = await fetch(await start([limiter], { cost, keyHeader: "x-user" }));
+      await served?.close();
+      const left = await limiter.peek("nobody", { cost: 0 });
+      seen.push([status, ...left.policies.map(({ remaining }) => remaining)]);
+    }
+    expect(seen).toEqual([
+      [200, 399, 100],
+      [200, 399, 50],
+      [200, 392, 43],
+      [500, 392, 43],
+    ]);
+    await store.close();
   });
 
   it("joins the fields of two limiters", async () => {

@@ -180,6 +180,13 @@ describe("the middleware's arguments", () => {
       expect(() => make({})).toThrow("limiter is an object; it must be a Limiter");
       expect(() => make(once(), { key: "ip" })).toThrow('key is "ip"; it must be a function');
       expect(() => make(once(), { cost: 0 })).toThrow("cost is 0; it must be a number of permits above 0");
+      expect(() => make(once(), { cost: { tokens: -1 } })).toThrow(
+        'cost of "tokens" is -1; it must be an integer number of permits from 0 to 2147483647',
+      );
+      expect(() => make(once(), { cost: {} })).toThrow(
+        "cost is an object; it must be an integer number of permits, or an",
+      );
+      expect(() => make(once(), { cost: [1] })).toThrow("it must be a number of permits above 0, an object of them by");
       expect(() => make(once(), { onError: "ignore" })).toThrow('onError is "ignore"');
       expect(() => make(once(), { ipv6Prefix: 16 })).toThrow("ipv6Prefix is 16");
     }
