@@ -47,7 +47,7 @@ end
 
 local function refusal_of(spreads, shards, position, is_other, now)
   if is_other and #spreads > 0 then
-    return refuse("MISMATCH", "its shards have other values, another clock or other labels; choose another name")
+    return refuse("MISMATCH", "its shards have other values, another clock, or other labels or their order; choose another name")
   end
   for _, one in ipairs(spreads) do
     if now - one.seen < IN_USE_MS then

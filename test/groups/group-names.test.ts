@@ -235,7 +235,8 @@ describe("on one Redis", () => {
     for (const call of [() => names.refresh(), () => names.add([["GET", "/"]])])
       await expect(call()).rejects.toMatchObject({
         code: "MISMATCH",
-        message: "the groups are stored with the labels route, method; they were opened with method, route",
+        message:
+          "the groups are stored with the labels route, method; they were opened with method, route: the order counts",
       });
     const sound = (await bytesOf("other"))!;
     for (let length = 1; length < sound.length; length++) {

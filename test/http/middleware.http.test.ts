@@ -86,7 +86,12 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     const store = memoryStore({ registry: false });
     const policies = ["requests", "tokens"].map((name) => slidingWindow({ name, limit: 400, span: "1m" }));
     const limiter = new Limiter(store, policies, { name: "llm" });
-    const costs: AnyOptions["cost"][] = [{ requests: 1, tokens: 300 }, () => ({ tokens: 50 }), async () => 7, { token: 1 }];
+    const costs: AnyOptions["cost"][] = [
+      { requests: 1, tokens: 300 },
+      () => ({ tokens: 50 }),
+      async () => 7,
+      { token: 1 },
+    ];
     const seen: unknown[] = [];
     for (const cost of costs) {
       const { status } = await fetch(await start([limiter], { cost, keyHeader: "x-user" }));

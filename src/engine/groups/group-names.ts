@@ -384,5 +384,9 @@ function damaged(): OrielError {
 
 function otherLabels(stored: readonly string[], asked: readonly string[]): OrielError {
   const [theirs, ours] = [stored, asked].map((labels) => labels.join(", "));
-  return new OrielError("MISMATCH", `the groups are stored with the labels ${theirs}; they were opened with ${ours}`);
+  const order = stored.every((name) => asked.includes(name)) ? ": the order counts" : "";
+  return new OrielError(
+    "MISMATCH",
+    `the groups are stored with the labels ${theirs}; they were opened with ${ours}${order}`,
+  );
 }

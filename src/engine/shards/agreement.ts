@@ -33,6 +33,7 @@ export class Agreement {
   readonly #keepMs: number;
   readonly #replicas: number;
   readonly #checkPlain: ((server: number) => Promise<void>) | undefined;
+  readonly #checkShards: (() => Promise<unknown>) | undefined;
   /** It goes on while the machine sleeps, as the list's time does. */
   readonly #clock: Clock;
   /** By server: the spreads that it has listed, and when it did so last. */
@@ -44,7 +45,8 @@ export class Agreement {
 
   /**
    * `stores`: one, whose primaries share the shards, or the servers of a list, with a shard each. `labels`: of a group. `checkPlain`
-   * rejects if the events without shards on a server are of another kind: the list does not have them.
+   * rejects if the events without shards on a server are of another kind: the list does not have them. `checkShards` does so for the
+   * process's own shards, and says which kind they are of.
    */
   constructor(
     stores: readonly Store[],
@@ -59,6 +61,7 @@ export class Agreement {
     }: Pick<SeriesSettings, "valueType" | "clock" | "retentionMs" | "replicas">,
     labels: readonly string[] = [],
     checkPlain?: (server: number) => Promise<void>,
+    checkShards?: () => Promise<unknown>,
   ) {
     this.#kind = fnv1a(new TextEncoder().encode([valueType, clock, ...labels].join(" ")));
     this.#stores = stores;
@@ -69,6 +72,7 @@ export class Agreement {
     this.#keepMs = retentionMs + SLACK_MS;
     this.#replicas = replicas;
     this.#checkPlain = checkPlain;
+    this.#checkShards = checkShards;
     this.#clock = stores[0]!.leaseClock;
   }
 
@@ -123,7 +127,7 @@ export class Agreement {
     const isFirst = this.#notedMs === Number.NEGATIVE_INFINITY;
     // If one server of a list refuses, none has noted it.
     if (isFirst) {
-      const looked = await this.#agreeWithSome({ keepMs: 0, isFirst });
+      const looked = await this.#agreeWithSome({ keepMs: 0, isFirst }).catch((error) => this.#explain(error));
       const checks = looked.map((each, i) =>
         !(each instanceof OrielError) && each.isPlain ? this.#checkPlain?.(i) : undefined,
       );
@@ -133,6 +137,15 @@ export class Agreement {
     const noted = await this.#agreeWithSome({ keepMs: this.#keepMs, isFirst });
     if (!noted.some((each) => each instanceof OrielError)) this.#notedMs = begunMs;
     else this.#notedMs = Math.max(this.#notedMs, begunMs - this.#checkProved(noted));
+  }
+
+  /** The list has no more than a hash of a kind. If the shards themselves are of another one, their error says of which. */
+  async #explain(error: unknown): Promise<never> {
+    if ((error as OrielError).code !== "MISMATCH") throw error;
+    await this.#checkShards?.().catch((better) => {
+      throw isUnreachable(better) ? error : better;
+    });
+    throw error;
   }
 
   /** How long ago a process had noted the spread on every server, if one is away. Throws its error if that is too long. */

@@ -83,7 +83,8 @@ export class Shards {
     this.#name = name;
     this.#settings = settings;
     const checkPlain = (server: number) => this.#plainOn(server).checkKind(settings);
-    this.#agreement = new Agreement(stores, isList, name, number, settings, labels, checkPlain);
+    const checkShards = () => Promise.all(this.own.map((shard) => shard.checkKind(settings)));
+    this.#agreement = new Agreement(stores, isList, name, number, settings, labels, checkPlain, checkShards);
     this.#make = make;
     this.own = this.#shardsOf(number);
   }

@@ -256,7 +256,12 @@ export function groupSuite(name: string, kernel: KernelName, open: () => Promise
         ? new ShardedSeriesGroup(opened.store, "g", { labels, shards })
         : new SeriesGroup(opened.store, "g", { labels });
       made.push(others);
-      await expect(others.record(1, { route: "/a", method: "GET" })).rejects.toMatchObject({ code: "MISMATCH" });
+      await expect(others.record(1, { route: "/a", method: "GET" })).rejects.toMatchObject({
+        ...{ code: "MISMATCH", applied: "no" },
+        message: expect.stringContaining(
+          "stored with the labels route, method; they were opened with method, route: the order counts",
+        ),
+      });
       await expect(others.stats()).rejects.toBeInstanceOf(OrielError);
       await opened.clear();
       await series.record(1);

@@ -104,7 +104,10 @@ function checkAgreed(
   nowMs: number,
 ): void {
   if (noted.length > 0 && noted[0]!.kind !== kind)
-    throw refusal("MISMATCH", "its shards have other values, another clock or other labels; choose another name");
+    throw refusal(
+      "MISMATCH",
+      "its shards have other values, another clock, or other labels or their order; choose another name",
+    );
   for (const one of noted) {
     if (nowMs - one.seenMs >= IN_USE_MS) continue;
     if (one.shards > shards)
