@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { root } from "./sources.ts";
@@ -127,6 +127,28 @@ describe("the built package", () => {
       (path.endsWith(".map") && isKnown(path.slice(0, -4)));
     expect(paths.filter((path) => !isKnown(path))).toEqual([]);
     expect(others.filter((path) => !paths.includes(path) && path !== "README.md")).toEqual([]);
+  });
+
+  it("has pages whose links lead to other files of the package, or that say which ones only the repository has", () => {
+    const paths = pack().files.map(({ path }) => path);
+    const pages = paths.filter((path) => path.endsWith(".md"));
+    expect(pages.length).toBeGreaterThan(50);
+    const isPacked = (path: string) => paths.some((one) => one === path || one.startsWith(`${path}/`));
+    const unsaid = pages.flatMap((page) => {
+      const text = readFileSync(join(root, page), "utf8");
+      const [, said = ""] = /^In the repository only: ([^]*)\.\n$/m.exec(text) ?? [];
+      const elsewhere = [...said.matchAll(/`([^`]+)`/g)].map(([, path]) => path!);
+      const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, path]) => join(dirname(page), path!));
+      const missing = targets.filter((path) => !isPacked(path));
+      const isSaid = (path: string) =>
+        elsewhere.some((one) => one === path || (one.endsWith("/") && `${path}/`.startsWith(one)));
+      const isNeeded = (one: string) => missing.some((path) => one === path || `${path}/`.startsWith(one));
+      return [
+        ...missing.filter((path) => !isSaid(path)).map((path) => `${page} links to ${path}`),
+        ...elsewhere.filter((one) => !isNeeded(one)).map((one) => `${page} names ${one} without a link to it`),
+      ];
+    });
+    expect(unsaid).toEqual([]);
   });
 
   it("carries the licence of every package that its command line contains", async () => {

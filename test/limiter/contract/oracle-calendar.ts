@@ -23,7 +23,7 @@ function windowOf(nowMs: number, { every, startsAt, aheadMs }: CalendarTerms): W
   return { fromMs: from - shiftMs, toMs: to - shiftMs };
 }
 
-/** What is known of a window that has begun: its permits, and those since one edge. */
+/** A window that has begun: its permits, and those since one edge. */
 interface Kept {
   calendar: string;
   toMs: number;
