@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { GroupedWindow, rowAggregates } from "../../src/engine/groups/grouped-window.ts";
 import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
+import { LateRun } from "../../src/engine/stats/runs/late-run.ts";
 import { ColumnRun } from "../../src/engine/stats/runs/run.ts";
 import { statsOf } from "../../src/engine/stats/window-stats.ts";
 import { forceKernel } from "../../src/entries/kernel.ts";
@@ -49,7 +50,10 @@ test("a row of sorted slices has the statistics of brute force", () => {
       for (const [i, length] of lengths.entries()) {
         const to = i === runs - 1 ? count : Math.min(count, from + Math.floor((count * length) / total));
         const pairs = events.slice(from, to).map(({ number, value }) => pairOf(number, value));
-        if (pairs.length > 0) window.add(ColumnRun.of(Float64Array.from(pairs), i % 2 === 0));
+        const column = Float64Array.from(pairs);
+        const isTransient = i % 2 === 0;
+        if (pairs.length > 0)
+          window.add(i % 3 === 0 ? new LateRun(column, isTransient) : ColumnRun.of(column, isTransient));
         from = to;
       }
       // Each group by itself, and two rows of several.

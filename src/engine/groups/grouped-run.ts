@@ -1,6 +1,9 @@
 import { OrielError } from "../../base/errors.ts";
 import { bitsOfKey, NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
+import { runKernel } from "../kernel/choose.ts";
+import type { Column } from "../kernel/contract.ts";
 import { meanOf } from "../kernel/double-double.ts";
+import { LateRun } from "../stats/runs/late-run.ts";
 import type { Run } from "../stats/runs/run.ts";
 
 /**
@@ -22,16 +25,29 @@ export const MOMENT = { count: 0, sumHigh: 1, sumLow: 2, mean: 3, m2: 4, size: 5
 
 /** The groups of a run, for as long as it lives. */
 const ofRuns = new WeakMap<Run, GroupedRun>();
+/** Scratch memory for the pairs of one run. */
+let sorted = new Float64Array(0);
 
-/** Takes the pairs of a run apart, once. Throws CORRUPT for values that are no pairs. Cost: some 5 ns a pair. */
+/** Takes the pairs of a run apart, once. Throws CORRUPT for values that are no pairs. Cost: some 15 ns a pair, with sorting. */
 export function groupedRun(run: Run): GroupedRun {
   const known = ofRuns.get(run);
   if (known) return known;
   if (run.nanCount > 0) throw noPair();
-  const { buffer, byteOffset, length } = run.part(0, run.length);
+  const { buffer, byteOffset, length } = sortedPairs(run);
   const grouped = separated(new Int32Array(buffer, byteOffset, 2 * length));
   if (!run.isTransient) ofRuns.set(run, grouped);
   return grouped;
+}
+
+/** They are valid until the next call. */
+function sortedPairs(run: Run): Column {
+  if (!(run instanceof LateRun)) return run.part(0, run.length);
+  const { arrived } = run;
+  if (sorted.length < arrived.length) sorted = new Float64Array(arrived.length);
+  const pairs = sorted.subarray(0, arrived.length);
+  pairs.set(arrived);
+  runKernel().sort(pairs);
+  return pairs;
 }
 
 /** The key of -Infinity. Below it are those of NaN with a sign, which no event has: they would not be last. */

@@ -9,7 +9,7 @@ import {
 } from "../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import { type GroupedWindow, type PlacedWindow, rowAggregates } from "./grouped-window.ts";
-import { type Labels, labelValue, OTHER } from "./labels.ts";
+import { GroupTree, type Labels, labelValue, OTHER } from "./labels.ts";
 
 /** The values that a label may have. */
 export type Match<Name extends string> = { readonly [Label in Name]?: string | readonly string[] | undefined };
@@ -190,7 +190,7 @@ export function firstRows(rows: readonly GroupRow[], { most, measure }: TopQuery
  */
 function placesOf(windows: readonly NamedWindow[], { by, match }: RowsQuery, names: readonly string[]) {
   const labels: Labels[] = [];
-  const rows = new Map<string, number>();
+  const rows = new GroupTree();
   const other = names.map(() => OTHER);
   const counted = windows.map((window) => ({ ...window, counts: window.events.counts() }));
   const full = counted.flatMap(({ counts, numbered }) =>
@@ -201,12 +201,10 @@ function placesOf(windows: readonly NamedWindow[], { by, match }: RowsQuery, nam
   const rowOf = (values: readonly string[]): number => {
     if (match.some((wanted, i) => wanted && !wanted.has(values[i]!))) return -1;
     const its = by.map((place) => values[place]!);
-    const key = JSON.stringify(its);
-    let row = rows.get(key);
-    if (row === undefined) {
-      row = labels.push(Object.fromEntries(by.map((place, i) => [names[place]!, its[i]!]))) - 1;
-      rows.set(key, row);
-    }
+    const known = its.length === 0 ? labels.length - 1 : (rows.numberOf(its) ?? -1);
+    if (known >= 0) return known;
+    const row = labels.push(Object.fromEntries(by.map((place, i) => [names[place]!, its[i]!]))) - 1;
+    if (its.length > 0) rows.set(its, row);
     return row;
   };
   const placed = counted.map(({ events, counts, valuesOf, numbered }): PlacedWindow => {

@@ -93,7 +93,7 @@ export class JournalCopy {
     return { list: this.#list, version: this.#version };
   }
 
-  /** Packs one segment, 16 384 events at most. Returns false if all closed ones are packed. Cost: about 0.1 us an event. */
+  /** Packs one segment, 16 384 events or 65 472 pairs at most. Returns false if all closed ones are packed. Cost: about 0.1 us an event. */
   packNext(Packed: typeof PackedEvents): boolean {
     if (!this.chunks.some(({ events }) => events.packNext(Packed))) return false;
     this.#changed = true;
@@ -164,6 +164,10 @@ export class JournalCopy {
     const chunk = this.tail!;
     let held = chunk.events.count;
     let at = 0;
+    if (sealed.count > held) {
+      const open = chunk.events.open();
+      open.reserve(Math.min(open.room, sealed.count - held));
+    }
     for (const { times, values } of sealed.decode(activeBlocks())) {
       const same = Math.min(held, values.length);
       if (!chunk.events.hasAt(at, times.subarray(0, same), values))

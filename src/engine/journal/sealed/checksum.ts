@@ -13,7 +13,10 @@ export class Checksum {
     const view = new DataView(part.buffer, part.byteOffset, part.length);
     let at = 0;
     while (at < part.length && this.#restBytes > 0) this.#addByte(part[at++]!);
-    for (; at + 4 <= part.length; at += 4) this.#mix(view.getUint32(at, true));
+    // In a variable, because a field would be written for each word.
+    let hash = this.#hash;
+    for (; at + 4 <= part.length; at += 4) hash = mixed(hash, view.getUint32(at, true));
+    this.#hash = hash;
     while (at < part.length) this.#addByte(part[at++]!);
     this.#bytes += part.length;
     return this;
@@ -31,15 +34,15 @@ export class Checksum {
   #addByte(byte: number): void {
     this.#rest |= byte << (8 * this.#restBytes++);
     if (this.#restBytes < 4) return;
-    this.#mix(this.#rest);
+    this.#hash = mixed(this.#hash, this.#rest);
     this.#rest = 0;
     this.#restBytes = 0;
   }
+}
 
-  #mix(word: number): void {
-    const hash = this.#hash ^ scrambled(word);
-    this.#hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
-  }
+function mixed(before: number, word: number): number {
+  const hash = before ^ scrambled(word);
+  return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
 }
 
 function scrambled(word: number): number {

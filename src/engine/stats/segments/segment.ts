@@ -1,5 +1,6 @@
 import { type Closed, isInside } from "../../../base/time.ts";
 import type { Column } from "../../kernel/contract.ts";
+import { LateRun } from "../runs/late-run.ts";
 import { ColumnRun, type Run } from "../runs/run.ts";
 import type { Fold } from "../window-stats.ts";
 import { BlockTree } from "./block-tree.ts";
@@ -8,17 +9,26 @@ import type { PackedEvents } from "./packed-events.ts";
 
 /** Maximum number of events in a segment. Sorting them when the segment is closed takes at most a third of a ms. */
 export const MAX_IN_SEGMENT = 16_384;
+/** The same of pairs, which are not sorted then. A question costs some steps for each group of each segment. `PackedInts` takes no more. */
+const MAX_PAIRS = 65_472;
 /** Segments with fewer events are not packed, because the objects of a packed segment take about 1 kB. Tests lower it. */
 export const packing = { minEvents: 512 };
 
 /**
  * Maximum memory of an event: its time (4 bytes), its value twice (arrival order and sorted), and spare capacity. Of a packed
  * event it is about the usual memory. Bit 0 of a value type says that values have 8 bytes, and bit 2 that each is a pair with a group,
- * whose value a question keeps once more.
+ * of which a question keeps the 4 bytes of the value once more.
  */
 export function bytesPerEvent(valueType: number, isPacked = false): number {
   if (isPacked) return 6 + 6 * (valueType & 1);
-  return 14 + 8 * (valueType & 1) + (valueType & 4);
+  return 14 + 8 * (valueType & 1) - (valueType & IS_PAIR);
+}
+
+const IS_PAIR = 4;
+
+/** Maximum number of events in a segment of this type. */
+export function maxInSegment(valueType: number): number {
+  return valueType & IS_PAIR ? MAX_PAIRS : MAX_IN_SEGMENT;
 }
 
 /** A column for values of this type. */
@@ -31,7 +41,7 @@ const MIN_CAPACITY = 16;
 const LEAST_ALONE = 64;
 
 /**
- * At most 16 384 consecutive events, in arrival order. A closed segment has no spare capacity. It has one sorted run of
+ * At most 16 384 consecutive events, or 65 472 pairs, in arrival order. A closed segment has no spare capacity. It has one sorted run of
  * all its events, which answers for a window that contains the whole segment. An open segment, or one at a window's
  * edge, is read as a tree of blocks, and before there is one, its events inside are sorted alone. A packed segment is closed, and its
  * columns exist only while it is at an edge.
@@ -44,6 +54,7 @@ export class Segment {
   latestMs = Number.NEGATIVE_INFINITY;
   /** True if no event has an earlier time than the event before it. */
   isOrdered = true;
+  readonly #valueType: number;
   readonly #maxCount: number;
   #capacity: number;
   #times: EventTimes;
@@ -55,10 +66,11 @@ export class Segment {
   #sortedAlone = 0;
 
   /** `expected`: the expected number of events. */
-  constructor(valueType: number, expected = 0, maxCount = MAX_IN_SEGMENT) {
+  constructor(valueType: number, expected = 0, maxCount = maxInSegment(valueType)) {
     const capacity = Math.min(maxCount, Math.max(expected, MIN_CAPACITY));
     this.values = newColumn(valueType, capacity);
     this.#times = new EventTimes(capacity);
+    this.#valueType = valueType;
     this.#maxCount = maxCount;
     this.#capacity = capacity;
   }
@@ -70,7 +82,7 @@ export class Segment {
 
   /** Memory of the events, at most. Columns that exist for a while are not counted. */
   get sizeBytes(): number {
-    return this.#packed?.sizeBytes ?? this.count * bytesPerEvent(this.values instanceof Float64Array ? 1 : 0);
+    return this.#packed?.sizeBytes ?? this.count * bytesPerEvent(this.#valueType);
   }
 
   /** The time of event `i`, in arrival order, in ms. */
@@ -153,11 +165,12 @@ export class Segment {
 
   /** Adds the next values, with the times from index `from` to before `to`. */
   stampEach(times: ArrayLike<number>, from: number, to: number): void {
-    for (let i = from; i < to; i++) {
-      const ms = times[i]!;
-      if (this.count === 0) this.#times.begin(ms);
-      if (!this.#times.set(this.count, ms)) this.dropCaches();
-      this.#extend(ms, 1);
+    for (let at = from; at < to; ) {
+      const ms = times[at]!;
+      let end = at + 1;
+      while (end < to && times[end] === ms) end++;
+      this.stampAll(ms, end - at);
+      at = end;
     }
   }
 
@@ -166,7 +179,7 @@ export class Segment {
     if (this.#closedRun || this.count === 0) return;
     if (this.#capacity > this.count) this.#resize(this.count);
     if (Packed && this.count >= packing.minEvents) this.#packed = new Packed(this.values, this.#times);
-    this.#closedRun = this.#packed?.run ?? ColumnRun.of(this.values.slice());
+    this.#closedRun = this.#packed?.run ?? this.#runOf(0, this.count, false);
     this.dropCaches();
   }
 
@@ -219,8 +232,14 @@ export class Segment {
     const end = this.indexAt(toMs + 1);
     if (end - first < LEAST_ALONE) return false;
     this.#sortedAlone += end - first;
-    fold.add(ColumnRun.of(this.values.slice(first, end), true));
+    fold.add(this.#runOf(first, end, true));
     return true;
+  }
+
+  #runOf(first: number, end: number, isTransient: boolean): Run {
+    // Events that are here stay as they are.
+    if (this.#valueType & IS_PAIR) return new LateRun(this.values.subarray(first, end), isTransient);
+    return ColumnRun.of(this.values.slice(first, end), isTransient);
   }
 
   /** Copies the values inside the window to `into`, from index `at`, in arrival order. Returns the next free index. */

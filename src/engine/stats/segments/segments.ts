@@ -5,7 +5,7 @@ import type { Run } from "../runs/run.ts";
 import { CachedAggregate } from "../runs/run.ts";
 import { Fold } from "../window-stats.ts";
 import type { PackedEvents } from "./packed-events.ts";
-import { MAX_IN_SEGMENT, Segment } from "./segment.ts";
+import { maxInSegment, Segment } from "./segment.ts";
 
 /** Events in arrival order, as a list of segments. Only the last one may be open. */
 export class Segments {
@@ -23,7 +23,7 @@ export class Segments {
    * `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. `Packed`: packs each segment
    * when it is closed.
    */
-  constructor(valueType: number, maxCount = MAX_IN_SEGMENT, Packed?: typeof PackedEvents) {
+  constructor(valueType: number, maxCount = maxInSegment(valueType), Packed?: typeof PackedEvents) {
     this.#valueType = valueType;
     this.#maxCount = maxCount;
     this.#Packed = Packed;
