@@ -5,6 +5,8 @@ import { lognormal } from "../sealed/events.ts";
 export const ROUTES = 200;
 /** Begins the name of a route, before its number. */
 export const ROUTE = "/route/";
+/** A web framework has the text of each route once, so recorders do not make it for each call. */
+export const ROUTE_NAMES = Array.from({ length: ROUTES }, (_, route) => ROUTE + route);
 export const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH"] as const;
 export const GROUPS = ROUTES * METHODS.length;
 

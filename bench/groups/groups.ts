@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
 import { constants } from "../../src/engine/journal/format/constants.ts";
+import { collectGarbage } from "../external-bytes.ts";
 import { GROUPS_RIVALS } from "../rivals/groups/all.ts";
 import type { GroupsAsk, GroupsRival, GroupsWindow } from "../rivals/groups/contract.ts";
 import { median, percentile } from "../runner/measure.ts";
@@ -47,7 +48,7 @@ export async function benchGroups(redisUrl: string, options: GroupsOptions): Pro
     rows: [],
     notes: [
       `Zipf: of the nth route come 1/n as many calls as of the first, and so it is with methods. Latencies are lognormal, median 5 ms, sigma 0.8, float32, rounded to 1 us. ${options.perTurn} calls are recorded one by one in each turn of the event loop.`,
-      "ms is the median of a question. oriel answers all statistics of each row, the others the p99 alone. Without a copy: a new object over an open connection, which fetches events and names.",
+      "ms is the median of a question. oriel answers all statistics of each row, the others the p99 alone. Without a copy: a new object over an open connection, which fetches events and names. Garbage is collected before each question.",
       "bytesPerEvent is MEMORY USAGE of all keys, after the writers have sealed what they seal. bytesPerGroup is that of groups with one event each, for each group.",
       "errorPercent is the median over groups of the error of a p99, worstErrorPercent the largest. Each exact answer was compared with brute force.",
       "prom-client is in the memory of one process. pandas and DuckDB are in the memory of their own. They and PostgreSQL have numbers in place of labels.",
@@ -119,6 +120,8 @@ async function askAll(opened: readonly Opened[], right: Record<RowsBy, P99s>, { 
   const errors = new Map<string, Row>();
   for (let turn = 0; turn < warmups + repetitions; turn++)
     for (const { rival, its, by, ms } of questions) {
+      // Else the question after those of other rivals waits while their garbage is collected, some 100 MB.
+      collectGarbage();
       const answer = await its.ask(by);
       const found = errorsOf(its, answer.p99s, right[by]);
       if (!rival.isEstimate && !(found.worstErrorPercent <= 1e-4))

@@ -1,6 +1,6 @@
 import type { GroupRows, WindowStats } from "../../../src/entries/index.ts";
 import { redisStore, Series, SeriesGroup } from "../../../src/entries/index.ts";
-import { GROUPS, groupOf, METHODS, type P99s, ROUTE, type RowsBy } from "../../groups/calls.ts";
+import { GROUPS, groupOf, METHODS, type P99s, ROUTE, ROUTE_NAMES, type RowsBy } from "../../groups/calls.ts";
 import { type GroupsAnswer, type GroupsRival, timed } from "./contract.ts";
 
 const SETTINGS = { retention: "1h" } as const;
@@ -22,7 +22,7 @@ export const seriesGroup: GroupsRival = {
       record: (from, to) =>
         recorded(from, to, (i) =>
           writer.record(calls.values[i]!, {
-            route: ROUTE + calls.routes[i]!,
+            route: ROUTE_NAMES[calls.routes[i]!]!,
             method: METHODS[calls.methods[i]!]!,
           }),
         ),

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { METHODS, type P99s, ROUTE, type RowsBy } from "../../groups/calls.ts";
+import { METHODS, type P99s, ROUTE, ROUTE_NAMES, type RowsBy } from "../../groups/calls.ts";
 import { type GroupsRival, timed } from "./contract.ts";
 
 const require = createRequire(import.meta.url);
@@ -44,7 +44,7 @@ function metric(
       return {
         record(from, to) {
           for (let i = from; i < to; i++)
-            opened.observe({ route: ROUTE + routes[i]!, method: METHODS[methods[i]!]! }, values[i]!);
+            opened.observe({ route: ROUTE_NAMES[routes[i]!]!, method: METHODS[methods[i]!]! }, values[i]!);
         },
         asks: [
           {

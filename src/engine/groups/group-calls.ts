@@ -88,7 +88,8 @@ export class GroupCalls<Names extends readonly string[]> {
   record(value: number, labels: Labels<Names[number]>, options?: RecordOptions): Promise<Recorded> {
     return this.#site.traced("record", () => {
       try {
-        return this.#put(value, labels, options);
+        if (options) return this.#putWith(value, labels, options);
+        return this.#events.loop.put(this.#pairOf(value, labels)).written;
       } catch (error) {
         return Promise.reject(this.#site.error("record", error));
       }
@@ -101,16 +102,15 @@ export class GroupCalls<Names extends readonly string[]> {
    */
   observe(value: number, labels: Labels<Names[number]>, options?: RecordOptions): void {
     try {
-      if (options) this.#put(value, labels, options).catch((error) => this.#unobserved(error, 1));
+      if (options) this.#putWith(value, labels, options).catch((error) => this.#unobserved(error, 1));
       else this.#events.loop.put(this.#pairOf(value, labels)).observe(this.#unobserved);
     } catch (error) {
       this.#unobserved(error, 1);
     }
   }
 
-  #put(value: number, labels: Labels, options: RecordOptions | undefined): Promise<Recorded> {
+  #putWith(value: number, labels: Labels, options: RecordOptions): Promise<Recorded> {
     const pair = this.#pairOf(value, labels);
-    if (!options) return this.#events.loop.put(pair).written;
     checkRecordOptions(options);
     const loop = this.#events.loop;
     const recorded = options.at === undefined ? loop.put(pair).written : loop.putAt(pair, options.at);

@@ -4,7 +4,7 @@ import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
 import { VALUE_PAIR } from "../journal/format/constants.ts";
 import { type Frame, noParts, readFrame } from "../journal/format/frames.ts";
 import type { Append } from "../journal/steps/append.ts";
-import { renumberAt } from "../kernel/blocks/pairs.ts";
+import { renumber } from "../kernel/blocks/pairs.ts";
 import { failUncertain, UNSURE, unsent } from "../series/refused.ts";
 import { groupsKey } from "./dictionary.ts";
 import type { GroupNames } from "./group-names.ts";
@@ -14,7 +14,7 @@ import { type AppendInGroups, appendInGroups, REGROUPED } from "./steps/append-i
 /** An append is sent again this often while other processes begin the dictionary anew. Then it fails. */
 const MAX_ATTEMPTS = 8;
 /** An own group that has no number yet, or none that stays. */
-const UNKNOWN = 0xffff_ffff;
+const UNKNOWN = -1;
 
 /**
  * Sends the appends of one process. Their events have numbers of this process (`OwnGroups`), in place of which the store has the numbers
@@ -29,7 +29,7 @@ export class NumberedAppends {
   readonly #names: GroupNames;
   readonly #own: OwnGroups;
   /** The dictionary's number of each own group. */
-  #numbers = new Uint32Array(0);
+  #numbers = new Int32Array(0);
   #generation = 0;
 
   constructor(store: Store, key: string, names: GroupNames, own: OwnGroups) {
@@ -82,30 +82,28 @@ export class NumberedAppends {
   #renumbered(frame: Frame, missing: Set<number>): Frame {
     const bytes = frame.bytes.slice();
     bytes[0]! |= VALUE_PAIR;
-    const view = new DataView(bytes.buffer);
     const parts = noParts();
-    readFrame(view, 0, VALUE_PAIR, parts);
-    const numberOf = (own: number) => {
-      const number = this.#numberOf(own);
+    readFrame(new DataView(bytes.buffer), 0, VALUE_PAIR, parts);
+    const { generation } = this.#names;
+    if (generation !== this.#generation) this.#numbers = new Int32Array(0);
+    this.#generation = generation;
+    renumber(bytes, parts.valuesAt, parts.count, (own) => {
+      const known = own < this.#numbers.length ? this.#numbers[own]! : UNKNOWN;
+      const number = known === UNKNOWN ? this.#numberOf(own) : known;
       if (number === undefined) missing.add(own);
       return number ?? 0;
-    };
-    for (let i = 0; i < parts.count; i++) renumberAt(view, parts.valuesAt + 8 * i, numberOf);
+    });
     return { ...frame, bytes };
   }
 
   /** The number of an own group, as the dictionary is known now. A group that has none is asked for each time: the names may begin anew. */
   #numberOf(own: number): number | undefined {
-    const { generation, groups } = this.#names;
-    if (generation !== this.#generation) this.#numbers = new Uint32Array(0);
-    this.#generation = generation;
+    const { groups } = this.#names;
     if (own === 0) return groups.others;
-    const known = this.#numbers[own] ?? UNKNOWN;
-    if (known !== UNKNOWN) return known;
     const number = this.#names.numberOf(this.#own.values[own]!);
     if (number === undefined || number === groups.others) return number;
     if (own >= this.#numbers.length) {
-      const larger = new Uint32Array(this.#own.values.length).fill(UNKNOWN);
+      const larger = new Int32Array(this.#own.values.length).fill(UNKNOWN);
       larger.set(this.#numbers);
       this.#numbers = larger;
     }

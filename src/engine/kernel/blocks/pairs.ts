@@ -19,7 +19,6 @@ import { readTotals } from "./totals.ts";
  */
 export const PAIR = 0x4000_0000;
 export const NUMBER_MASK = 0xf_ffff;
-const HALF_BYTES = 4;
 /** As i32, in which engines calculate fastest. */
 const SIGN = 1 << 31;
 /** A computed NaN may have a sign, and would then come before all numbers. */
@@ -47,10 +46,10 @@ export function eachPair(pairs: ArrayLike<number>, take: (value: number, number:
   }
 }
 
-/** Replaces the number of the pair that begins at `at`. */
-export function renumberAt(view: DataView, at: number, numberOf: (number: number) => number): void {
-  const upper = at + HALF_BYTES;
-  view.setUint32(upper, PAIR | numberOf(view.getUint32(upper, true) & NUMBER_MASK), true);
+/** Replaces the numbers of `count` pairs, which begin at byte `at`, a multiple of 8 in the memory of `bytes`. */
+export function renumber(bytes: Uint8Array, at: number, count: number, numberOf: (number: number) => number): void {
+  const halves = new Int32Array(bytes.buffer, bytes.byteOffset + at, 2 * count);
+  for (let upper = 1; upper < halves.length; upper += 2) halves[upper] = PAIR | numberOf(halves[upper]! & NUMBER_MASK);
 }
 
 function keyOfBits(bits: number): number {
