@@ -80,6 +80,26 @@ describe("segments of pairs", () => {
   });
 });
 
+test("columns of expected pairs are made once, and have no spare room", () => {
+  const segments = new Segments(VALUE_PAIR);
+  const append = (from: number, to: number) => {
+    const pairs = Float64Array.from({ length: to - from }, (_, i) => pairOf(numberOf(from + i), valueOf(from + i)));
+    segments.appendAll(pairs, 1);
+  };
+  append(0, 500);
+  segments.expect(99_500);
+  const { values } = segments.list[0]!;
+  for (let from = 500; from < 100_000; from += 500) append(from, from + 500);
+  expect(segments.list.map((segment) => [segment.count, segment.values.length])).toEqual([
+    [65_472, 65_472],
+    [34_528, 34_528],
+  ]);
+  expect(segments.list[0]!.values).toBe(values);
+  expect(segments.list[1]!.valueAt(34_527)).toBe(pairOf(numberOf(99_999), valueOf(99_999)));
+  segments.expect(0);
+  expect(segments.list).toHaveLength(2);
+});
+
 test("a late run is a sorted run of the same pairs", () => {
   const pairs = Float64Array.from({ length: 300 }, (_, i) => pairOf(numberOf(i), valueOf(i)));
   const before = pairs.slice();

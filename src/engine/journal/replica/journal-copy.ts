@@ -164,10 +164,7 @@ export class JournalCopy {
     const chunk = this.tail!;
     let held = chunk.events.count;
     let at = 0;
-    if (sealed.count > held) {
-      const open = chunk.events.open();
-      open.reserve(Math.min(open.room, sealed.count - held));
-    }
+    chunk.events.expect(sealed.count - held);
     for (const { times, values } of sealed.decode(activeBlocks())) {
       const same = Math.min(held, values.length);
       if (!chunk.events.hasAt(at, times.subarray(0, same), values))

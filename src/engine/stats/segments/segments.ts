@@ -18,6 +18,8 @@ export class Segments {
   #open: Segment | undefined;
   #closedCount = 0;
   #closedBytes = 0;
+  /** Events that come after those of the closed segments, as far as known. */
+  #expected = 0;
 
   /**
    * `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. `Packed`: packs each segment
@@ -43,13 +45,22 @@ export class Segments {
     return this.#open?.count ?? 0;
   }
 
-  /** The open segment, which has room for an event. If there is none, one is added, with the capacity of the last. */
+  /** Makes room for `count` more events, so that no column grows step by step. Nothing for 0 or less. */
+  expect(count: number): void {
+    if (count <= 0) return;
+    this.#expected = this.openCount + count;
+    const open = this.open();
+    open.reserve(Math.min(open.room, count));
+  }
+
+  /** The open segment, which has room for an event. If there is none, one is added, with room for those expected, or as many as in the last. */
   open(): Segment {
     return this.#open ?? this.#begin();
   }
 
   #begin(): Segment {
-    this.#open = new Segment(this.#valueType, this.list.at(-1)?.count, this.#maxCount);
+    const expected = this.#expected > 0 ? this.#expected : this.list.at(-1)?.count;
+    this.#open = new Segment(this.#valueType, expected, this.#maxCount);
     this.list.push(this.#open);
     this.version++;
     return this.#open;
@@ -65,6 +76,7 @@ export class Segments {
     if (!this.#open) return;
     this.#open.close(this.#Packed);
     this.#closedCount += this.#open.count;
+    this.#expected -= this.#open.count;
     this.#closedBytes += this.#open.sizeBytes;
     this.#open = undefined;
     this.version++;
