@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { GroupedWindow, rowAggregates } from "../../src/engine/groups/grouped-window.ts";
+import { LateRun } from "../../src/engine/groups/late-run.ts";
 import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
-import { LateRun } from "../../src/engine/stats/runs/late-run.ts";
 import { ColumnRun } from "../../src/engine/stats/runs/run.ts";
 import { statsOf } from "../../src/engine/stats/window-stats.ts";
 import { forceKernel } from "../../src/entries/kernel.ts";

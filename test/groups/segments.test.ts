@@ -1,21 +1,25 @@
 // Segments of pairs are longer than others, and their runs are sorted by the question that reads them.
 import { beforeAll, describe, expect, test } from "vitest";
 import { GroupedWindow, rowAggregates } from "../../src/engine/groups/grouped-window.ts";
+import { LateRun } from "../../src/engine/groups/late-run.ts";
 import { VALUE_PAIR } from "../../src/engine/journal/format/constants.ts";
 import { pairOf } from "../../src/engine/kernel/blocks/pairs.ts";
-import { LateRun } from "../../src/engine/stats/runs/late-run.ts";
 import { ColumnRun } from "../../src/engine/stats/runs/run.ts";
 import { PackedEvents } from "../../src/engine/stats/segments/packed-events.ts";
+import { provideRuns } from "../../src/engine/stats/segments/segment.ts";
 import { Segments } from "../../src/engine/stats/segments/segments.ts";
 import { forceKernel } from "../../src/entries/kernel.ts";
 
-beforeAll(() => forceKernel("js"));
+beforeAll(() => {
+  forceKernel("js");
+  provideRuns((arrived, isTransient) => new LateRun(arrived, isTransient));
+});
 
 const COUNT = 140_000;
 const GROUPS = 7;
 /** Of a group come as many events as it has in these columns. */
 const numberOf = (i: number) => (i * i + (i >> 3)) % GROUPS;
-const valueOf = (i: number) => Math.fround(((i * 7919) % 10_007) / 8 - 100);
+const latencyOf = (i: number) => Math.fround(((i * 7919) % 10_007) / 8 - 100);
 /** Ten events have one time, as a batch has. */
 const timeOf = (i: number) => Math.floor(i / 10);
 
@@ -23,7 +27,7 @@ function filled(): Segments {
   const segments = new Segments(VALUE_PAIR);
   for (let from = 0; from < COUNT; from += 1000) {
     const events = Array.from({ length: 1000 }, (_, j) => from + j);
-    const pairs = Float64Array.from(events, (i) => pairOf(numberOf(i), valueOf(i)));
+    const pairs = Float64Array.from(events, (i) => pairOf(numberOf(i), latencyOf(i)));
     segments.appendAll(pairs, events.map(timeOf));
   }
   return segments;
@@ -43,7 +47,7 @@ function bruteForce(fromMs: number, toMs: number) {
   return Array.from({ length: GROUPS }, (_, group) => {
     const values: number[] = [];
     for (let i = 0; i < COUNT; i++)
-      if (timeOf(i) > fromMs && timeOf(i) <= toMs && numberOf(i) === group) values.push(valueOf(i));
+      if (timeOf(i) > fromMs && timeOf(i) <= toMs && numberOf(i) === group) values.push(latencyOf(i));
     values.sort((one, other) => one - other);
     const sum = values.reduce((all, value) => all + value, 0);
     return {
@@ -54,7 +58,10 @@ function bruteForce(fromMs: number, toMs: number) {
 }
 
 describe("segments of pairs", () => {
-  const segments = filled();
+  let segments: Segments;
+  beforeAll(() => {
+    segments = filled();
+  });
 
   test("are as long as packing allows, and take at most 18 bytes an event", () => {
     expect(segments.list.map(({ count }) => count)).toEqual([65_472, 65_472, 9056]);
@@ -83,7 +90,7 @@ describe("segments of pairs", () => {
 test("columns of expected pairs are made once, and have no spare room", () => {
   const segments = new Segments(VALUE_PAIR);
   const append = (from: number, to: number) => {
-    const pairs = Float64Array.from({ length: to - from }, (_, i) => pairOf(numberOf(from + i), valueOf(from + i)));
+    const pairs = Float64Array.from({ length: to - from }, (_, i) => pairOf(numberOf(from + i), latencyOf(from + i)));
     segments.appendAll(pairs, 1);
   };
   append(0, 500);
@@ -95,13 +102,13 @@ test("columns of expected pairs are made once, and have no spare room", () => {
     [34_528, 34_528],
   ]);
   expect(segments.list[0]!.values).toBe(values);
-  expect(segments.list[1]!.valueAt(34_527)).toBe(pairOf(numberOf(99_999), valueOf(99_999)));
+  expect(segments.list[1]!.valueAt(34_527)).toBe(pairOf(numberOf(99_999), latencyOf(99_999)));
   segments.expect(0);
   expect(segments.list).toHaveLength(2);
 });
 
 test("a late run is a sorted run of the same pairs", () => {
-  const pairs = Float64Array.from({ length: 300 }, (_, i) => pairOf(numberOf(i), valueOf(i)));
+  const pairs = Float64Array.from({ length: 300 }, (_, i) => pairOf(numberOf(i), latencyOf(i)));
   const before = pairs.slice();
   const late = new LateRun(pairs);
   const sorted = ColumnRun.of(pairs.slice());

@@ -205,15 +205,15 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a queue", `export { DelayQueue } from "oriel/queue"`, "workerd", 28_600],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_500],
   ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 16_500],
-  ["a series", `export { Series } from "oriel/series"`, "workerd", 62_560],
-  ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 62_560],
-  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 71_110],
-  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 75_670],
-  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 69_320],
-  ["a sharded series", `export { ShardedSeries } from "oriel/series"`, "workerd", 63_790],
-  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_250],
-  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_510],
-  ["all", `export * from "oriel"`, "workerd", 250_460],
+  ["a series", `export { Series } from "oriel/series"`, "workerd", 62_740],
+  ["a series, from oriel", `export { Series } from "oriel"`, "workerd", 62_740],
+  ["a series in memory", `export { Series, memoryStore } from "oriel/series"`, "workerd", 71_280],
+  ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 75_840],
+  ["a series of groups", `export { SeriesGroup } from "oriel/series"`, "workerd", 69_730],
+  ["a sharded series", `export { ShardedSeries } from "oriel/series"`, "workerd", 63_960],
+  ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 57_340],
+  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 33_630],
+  ["all", `export * from "oriel"`, "workerd", 250_910],
 ];
 
 describe("the dashboard", () => {
@@ -228,7 +228,7 @@ describe("the dashboard", () => {
     const gzipped = gzipSync(text, { level: 9 }).length;
     const page = [html, script, style].reduce((sum, each) => sum + Buffer.from(each, "base64").length, 0);
     console.info(`the dashboard: gzip ${gzipped}, its page ${page}`);
-    expect(gzipped).toBeLessThanOrEqual(290_790);
+    expect(gzipped).toBeLessThanOrEqual(291_190);
     expect(gzipped).toBeGreaterThan(131_500);
     expect(page).toBeLessThanOrEqual(80_000);
     expect(page).toBeGreaterThan(40_000);

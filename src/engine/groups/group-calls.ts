@@ -8,9 +8,11 @@ import { providePairs } from "../kernel/blocks/choose.ts";
 import { eachPair, pairCodec } from "../kernel/blocks/pairs.ts";
 import { checkRecordOptions, type Recorded, type RecordOptions } from "../series/series-options.ts";
 import type { CommitLoop } from "../series/session/commit-loop.ts";
+import { provideRuns } from "../stats/segments/segment.ts";
 import type { DefaultPercentiles, WindowOptions } from "../stats/window-query.ts";
 import { checkedPair, type GroupSettings } from "./group-options.ts";
 import { type Labels, OwnGroups } from "./labels.ts";
+import { LateRun } from "./late-run.ts";
 import {
   firstRows,
   type GroupRows,
@@ -77,6 +79,7 @@ export class GroupCalls<Names extends readonly string[]> {
     this.#own = own;
     this.#events = eventsOf(own, onFull);
     providePairs(pairCodec);
+    provideRuns((arrived, isTransient) => new LateRun(arrived, isTransient));
     this[tap] = (listener) =>
       series.written.add((pairs) => eachPair(pairs, (value, number) => listener(value, own.values[number]!)));
   }

@@ -3,8 +3,8 @@ import { bitsOfKey, NUMBER_MASK, PAIR } from "../kernel/blocks/pairs.ts";
 import { runKernel } from "../kernel/choose.ts";
 import type { Column } from "../kernel/contract.ts";
 import { meanOf } from "../kernel/double-double.ts";
-import { LateRun } from "../stats/runs/late-run.ts";
 import type { Run } from "../stats/runs/run.ts";
+import { LateRun } from "./late-run.ts";
 
 /**
  * The sorted pairs of a run, by group, ascending. Values `starts[i]` to before `starts[i + 1]` are those of group `numbers[i]`: ascending,

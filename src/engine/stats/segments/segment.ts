@@ -1,6 +1,5 @@
 import { type Closed, isInside } from "../../../base/time.ts";
 import type { Column } from "../../kernel/contract.ts";
-import { LateRun } from "../runs/late-run.ts";
 import { ColumnRun, type Run } from "../runs/run.ts";
 import type { Fold } from "../window-stats.ts";
 import { BlockTree } from "./block-tree.ts";
@@ -25,6 +24,14 @@ export function bytesPerEvent(valueType: number, isPacked = false): number {
 }
 
 const IS_PAIR = 4;
+
+type MakeRun = (arrived: Column, isTransient: boolean) => Run;
+let runOfPairs: MakeRun | undefined;
+
+/** Makes the runs of pairs from now on. Structures with groups call it before they read. */
+export function provideRuns(ofPairs: MakeRun): void {
+  runOfPairs = ofPairs;
+}
 
 /** Maximum number of events in a segment of this type. */
 export function maxInSegment(valueType: number): number {
@@ -238,7 +245,7 @@ export class Segment {
 
   #runOf(first: number, end: number, isTransient: boolean): Run {
     // Events that are here stay as they are.
-    if (this.#valueType & IS_PAIR) return new LateRun(this.values.subarray(first, end), isTransient);
+    if (this.#valueType & IS_PAIR && runOfPairs) return runOfPairs(this.values.subarray(first, end), isTransient);
     return ColumnRun.of(this.values.slice(first, end), isTransient);
   }
 

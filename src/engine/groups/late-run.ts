@@ -1,6 +1,6 @@
-import { runKernel } from "../../kernel/choose.ts";
-import type { Column } from "../../kernel/contract.ts";
-import { lowerBound, Run, upperBound } from "./run.ts";
+import { runKernel } from "../kernel/choose.ts";
+import type { Column } from "../kernel/contract.ts";
+import { lowerBound, Run, upperBound } from "../stats/runs/run.ts";
 
 /**
  * A run of pairs. The question that reads it sorts them and takes them apart, so a run that no question reads costs nothing. Of its
