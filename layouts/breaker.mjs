@@ -1,10 +1,10 @@
 // The constants, enums and records of breakers that TypeScript and Lua share (see layouts/README.md).
 
 export const constants = {
-  FORMAT: 2,
-  // The head of format 1 ends here, and its processes have no mark.
-  OLD_FORMAT: 1,
-  OLD_CIRCUIT_BYTES: 80,
+  FORMAT: 3,
+  // The head of format 2 ends here: no probe of it has failed.
+  OLD_FORMAT: 2,
+  OLD_CIRCUIT_BYTES: 112,
   // A process is remembered for this long after its last batch and the span: longer than a batch can be under way.
   PROCESS_LIFE_MS: 60_000,
   // If no call comes, an open circuit is kept for this long after its cooldown.
@@ -23,6 +23,12 @@ export const constants = {
   GOLDEN: 0.6180339887498949,
   // An id of a process: ASCII.
   ID_BYTES: 16,
+  // After a failed probe a cooldown has this many turns.
+  TURNS: 16,
+  // The order of the turns is drawn anew for each round: an id is a polynomial modulo this prime, at a point that the epoch gives.
+  DRAW_MODULUS: 2_147_483_647,
+  DRAW_POINTS: 1_000_003,
+  FIRST_DRAW_POINT: 1024,
 };
 
 export const enums = {
@@ -41,7 +47,8 @@ const ENTRY_REST = [
 ];
 
 export const records = {
-  // The head of a circuit. All times except `base` and `epoch` are ms after `base`. The census, probes, processes and records follow.
+  // The head of a circuit. All times except `base` and `epoch` are ms after `base`. The census, the probes, the ids of the
+  // processes that probe last, the processes and the records follow.
   CIRCUIT: [
     ["format", "u8"],
     ["state", "u8"],
@@ -53,7 +60,7 @@ export const records = {
     ["stamp", "f64"],
     // Grows with each change of state.
     ["epoch", "f64"],
-    // The end of the cooldown.
+    // The end of the cooldown. Half-open: since when probes are granted, or the last one failed.
     ["ends", "f64"],
     // The start of the window.
     ["since", "f64"],
@@ -75,6 +82,9 @@ export const records = {
     // Processes that called lately, and those of them that see failures. If the circuit is not closed, those that opened it.
     ["callers", "u32"],
     ["seeing", "u32"],
+    // With a quorum: processes whose probes failed in this round, and ids in the list of those that probe last.
+    ["failed", "u32"],
+    ["lasts", "u32"],
   ],
   // The same for each step of a span, after the head.
   CENSUS: [

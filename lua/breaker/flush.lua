@@ -9,10 +9,12 @@
 -- Errors CORRUPT: the key has another value
 -- Law   A batch counts once, and so does an ended probe. A probe asked for again, with its number, is another probe.
 --       With a quorum, the share of the processes that see failures decides, of those that called lately. A process has one voice.
+--       So it is with the probes, of which one of a process counts. After a failed one the processes take turns (breaker/turns).
 --       Command open starts a cooldown in every state. Command close changes nothing in a closed circuit, and reset does.
 -- Cost  O(records added + records that left), in rare cases O(records of the window + processes). A process that does not know
 --       its place is searched for: O(processes).
 -- @include breaker/window
+-- @include breaker/turns
 local keys_per_step = 1
 local arguments_per_step = 3
 
@@ -20,6 +22,7 @@ local arguments_per_step = 3
 local function open(s, r, cause, now)
   enter(s, STATE_OPEN, now)
   s.cause = cause
+  if cause ~= CAUSE_PROBE then s.last = "" end
   s.grown = cause == CAUSE_PROBE and s.grown > 0 and math.floor(math.min(r.longest, s.grown * r.factor)) or r.cooldown
   s.ends = s.stamp + math.max(1, math.floor(s.grown * (1 - r.jitter * (s.epoch * GOLDEN % 1))))
 end
@@ -37,11 +40,25 @@ local function settle(s, r, request, id, count, now)
     if place then
       local verdict = struct.unpack("<I4", request, at + ENDED_PROBE_VERDICT_AT)
       s.probes = string.sub(s.probes, 1, place - 1) .. string.sub(s.probes, place + ENTRY_BYTES)
-      if verdict == VERDICT_FAILURE then open(s, r, CAUSE_PROBE, now)
-      elseif verdict == VERDICT_SUCCESS then
-        s.good = s.good + 1
-      end
-      if s.state == STATE_HALF_OPEN and s.good >= r.max_probes then close(s, r, now) end
+      if verdict == VERDICT_SUCCESS then s.good = s.good + 1
+      elseif verdict == VERDICT_FAILURE and fails(s, r, id) then open(s, r, CAUSE_PROBE, now) end
+      if s.state == STATE_HALF_OPEN and s.good + s.failed >= r.max_probes then close(s, r, now) end
+    end
+  end
+end
+
+-- Gives up the probes whose leases are over. If the circuit opens, a call may probe at once, and no cooldown becomes longer.
+local function lapse(s, r, now)
+  local at = 1
+  while at <= #s.probes do
+    if struct.unpack("<d", s.probes, at + ENTRY_MS_AT) > s.stamp then at = at + ENTRY_BYTES
+    else
+      local id = string.sub(s.probes, at, at + ID_BYTES - 1)
+      s.probes = string.sub(s.probes, 1, at - 1) .. string.sub(s.probes, at + ENTRY_BYTES)
+      if fails(s, r, id) then
+        enter(s, STATE_OPEN, now)
+        s.cause, s.ends = CAUSE_PROBE, s.stamp
+      elseif s.good + s.failed >= r.max_probes then close(s, r, now) end
     end
   end
 end
@@ -52,11 +69,6 @@ local function obey(s, r, command, for_ms, now)
     if for_ms > 0 then s.ends = s.stamp + for_ms end
   elseif command == COMMAND_RESET or s.state ~= STATE_CLOSED then close(s, r, now) end
   s.held = command == COMMAND_CLOSE and for_ms > 0 and s.stamp + for_ms or 0
-end
-
--- A share exceeds a ratio if it is larger. No share is larger than 1, so a ratio of 1 is exceeded by a share of 1.
-local function exceeds(share, ratio)
-  return share > ratio or (ratio == 1 and share >= 1)
 end
 
 -- Whether the circuit opens: by its calls, or by the quorum of its processes.
@@ -82,7 +94,7 @@ end
 -- Number of probes that may start. At least 1 while none runs: successes may be those of a rule with more probes.
 local function room_of(s, max_probes)
   local under_way = #s.probes / ENTRY_BYTES
-  return math.max(max_probes - s.good, under_way == 0 and 1 or 0) - under_way
+  return math.max(max_probes - s.good - s.failed, under_way == 0 and 1 or 0) - under_way
 end
 
 local function step(k, a, now)
@@ -101,10 +113,7 @@ local function step(k, a, now)
   if s.state == STATE_CLOSED then
     evict(key, s, cutoff)
     pass_census(s, last, step_of(s.stamp, span))
-  elseif s.state == STATE_HALF_OPEN and leases(s) <= s.stamp then
-    enter(s, STATE_OPEN, now)
-    s.cause, s.ends = CAUSE_PROBE, s.stamp
-  end
+  elseif s.state == STATE_HALF_OPEN then lapse(s, r, now) end
   if settled > 0 then settle(s, r, request, id, settled, now) end
   if command ~= COMMAND_NONE then obey(s, r, command, for_ms, now) end
 
@@ -128,16 +137,17 @@ local function step(k, a, now)
   end
 
   if wanted > 0 and s.state == STATE_OPEN and s.stamp >= s.ends then enter(s, STATE_HALF_OPEN, now) end
-  local granted = 0
-  if s.state == STATE_HALF_OPEN then
+  local granted, turn = 0, s.ends
+  if s.state == STATE_HALF_OPEN then turn = turn_of(s, r, id) end
+  if s.state == STATE_HALF_OPEN and turn <= s.stamp then
     granted = math.max(0, math.min(wanted, room_of(s, r.max_probes)))
     for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack(ENTRY_REST, first + i, s.stamp + r.lease) end
   end
 
   local soonest, latest = leases(s)
   local wait, expire = 0, span + PROCESS_LIFE_MS
-  if s.state == STATE_OPEN then wait = math.max(0, s.ends - s.stamp)
-  elseif s.state == STATE_HALF_OPEN and room_of(s, r.max_probes) <= 0 then wait = soonest - s.stamp end
+  if s.state ~= STATE_CLOSED then wait = math.max(0, turn - s.stamp) end
+  if s.state == STATE_HALF_OPEN and room_of(s, r.max_probes) <= 0 then wait = math.max(wait, soonest - s.stamp) end
   if s.state ~= STATE_CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS
   else expire = math.max(expire, s.held - s.stamp) end
   write_state(key, s, tail, from)

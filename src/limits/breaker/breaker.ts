@@ -55,7 +55,7 @@ const CAUSES = { [CAUSE.calls]: "calls", [CAUSE.probe]: "probe", [CAUSE.order]: 
  * A circuit breaker. Closed, it lets calls through and counts them in an exact sliding window. It opens when too many of
  * them fail or are slow. Open, it rejects calls until the cooldown is over. Half-open, it lets `probes` calls through. If
  * all succeed, it closes with an empty window; if one fails, it opens again. A probe that outlasts its `lease` is given up,
- * and its result is ignored.
+ * and its result is ignored. With a `quorum` the share of failed probes decides, and one whose probe failed probes last.
  *
  * With a store, all processes with one name and span share one circuit. A process reports its counts at most every `flush`
  * ms, during calls, which do not wait for that. A report that may open the circuit is sent at once. The server decides, by

@@ -1,4 +1,4 @@
-import { CAUSE, COMMAND, GOLDEN, VERDICT } from "../../generated/layouts/breaker.ts";
+import { CAUSE, COMMAND, GOLDEN, ID_BYTES, VERDICT } from "../../generated/layouts/breaker.ts";
 import type { Census } from "./census.ts";
 import {
   type Cause,
@@ -13,6 +13,7 @@ import {
   type WindowCounts,
 } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
+import type { Turns } from "./turns.ts";
 
 /** State of a circuit: calls pass, calls are rejected, or probes are tried. */
 export type BreakerState = "closed" | "open" | "half-open";
@@ -25,7 +26,7 @@ export class Circuit {
   state: BreakerState = "closed";
   /** Grows with each state change. */
   epoch: number;
-  /** Open: the end of the cooldown. */
+  /** Open: the end of the cooldown. Half-open: since when probes are granted, or the last one failed. */
   untilMs = 0;
   /** What opened it last. */
   cause: Cause = CAUSE.calls;
@@ -35,7 +36,7 @@ export class Circuit {
   sinceMs = Number.NEGATIVE_INFINITY;
   /** Counts of a closed circuit. */
   readonly tally = new SlidingTally();
-  /** Half-open: the running probes, with the ends of their leases. */
+  /** Half-open: the running probes, with the ends of their leases. In a shared circuit their names begin with the process. */
   readonly probes = new Map<string, number>();
   /** Half-open: number of successful probes. */
   successes = 0;
@@ -46,16 +47,18 @@ export class Circuit {
 
   /** The processes of a shared circuit. */
   readonly #census: Census | undefined;
+  readonly #turns: Turns | undefined;
 
-  constructor(nowMs: number, census?: Census) {
+  constructor(nowMs: number, census?: Census, turns?: Turns) {
     this.#census = census;
+    this.#turns = turns;
     this.epoch = nowMs;
     this.#stampMs = nowMs;
   }
 
   /**
-   * Returns by how many ms the clock stepped back. No time passes in such a step. A probe whose lease is over reopens
-   * the circuit, and the next call may probe.
+   * Returns by how many ms the clock stepped back. No time passes in such a step. A probe whose lease is over has failed. If that
+   * opens the circuit, the next call may probe.
    */
   advance(rule: Rule, nowMs: number): number {
     const behindMs = Math.max(0, this.#stampMs - nowMs);
@@ -63,19 +66,16 @@ export class Circuit {
     if (behindMs > 0) this.#moveBack(behindMs);
     this.#census?.advance(rule, nowMs, behindMs, this.state === "closed");
     if (this.state === "closed") this.tally.dropThrough(cutoffMsOf(rule, nowMs));
-    else if (this.state === "half-open" && this.#hasLapsed(nowMs)) {
-      this.#reopen(nowMs, nowMs);
-      this.cause = CAUSE.probe;
-    }
+    else this.#lapse(rule, nowMs);
     return behindMs;
   }
 
   /** Records the end of a probe. A probe that no longer runs changes nothing. */
   settle(rule: Rule, token: string, verdict: Verdict, nowMs: number): void {
     if (!this.probes.delete(token)) return;
-    if (verdict === VERDICT.failure) this.#cool(rule, CAUSE.probe, nowMs);
-    else if (verdict === VERDICT.success) this.successes++;
-    if (this.state === "half-open" && this.successes >= rule.probes) this.#close(rule, nowMs);
+    if (verdict === VERDICT.success) this.successes++;
+    else if (verdict === VERDICT.failure && this.#fails(rule, token, nowMs)) this.#cool(rule, CAUSE.probe, nowMs);
+    if (this.state === "half-open" && this.#ended >= rule.probes) this.#close(rule, nowMs);
   }
 
   /** Counts calls if they belong to the window. Returns whether they do. */
@@ -99,20 +99,22 @@ export class Circuit {
       this.#cool(rule, CAUSE.calls, nowMs);
   }
 
-  /** Starts as many of the probes as there is room for, first ones first. Returns their number. */
+  /** Starts as many of a process's probes as there is room for, first ones first. Returns their number. */
   grantProbes(rule: Rule, tokens: readonly string[], nowMs: number): number {
     if (this.state === "open" && nowMs >= this.untilMs && tokens.length > 0) this.#enter("half-open", nowMs);
-    if (this.state !== "half-open") return 0;
+    if (this.state !== "half-open" || this.waitMs(rule, nowMs, tokens[0]) > 0) return 0;
     const granted = tokens.slice(0, Math.max(0, this.#room(rule)));
     for (const token of granted) this.probes.set(token, nowMs + rule.leaseMs);
     return granted.length;
   }
 
-  /** Ms until a probe may be granted. */
-  waitMs(rule: Rule, nowMs: number): number {
+  /** Ms until a probe may be granted. `token`: the process whose probe it is, or one of its probes. */
+  waitMs(rule: Rule, nowMs: number, token = ""): number {
+    if (this.state === "closed") return 0;
     if (this.state === "open") return Math.max(0, this.untilMs - nowMs);
-    if (this.state === "closed" || this.#room(rule) > 0) return 0;
-    return Math.min(...this.probes.values()) - nowMs;
+    const turnMs = this.#turns?.waitMs(rule, processOf(token), this.epoch, this.#grownMs) ?? 0;
+    const freeMs = this.#room(rule) > 0 ? nowMs : Math.min(...this.probes.values());
+    return Math.max(0, this.untilMs + turnMs - nowMs, freeMs - nowMs);
   }
 
   /**
@@ -139,14 +141,32 @@ export class Circuit {
     if (!isOpen && this.state !== "closed") this.#enter("closed", nowMs);
   }
 
-  #hasLapsed(nowMs: number): boolean {
-    for (const endMs of this.probes.values()) if (endMs <= nowMs) return true;
-    return false;
+  /** Probes of this round that succeeded, and processes whose probes failed. */
+  get #ended(): number {
+    return this.successes + (this.#turns?.failed ?? 0);
+  }
+
+  /** Notes a failed probe. Returns whether the circuit opens. */
+  #fails(rule: Rule, token: string, nowMs: number): boolean {
+    this.untilMs = nowMs;
+    return this.#turns?.fails(rule, processOf(token)) ?? true;
+  }
+
+  /** Gives up the probes whose leases are over. No cooldown becomes longer by that. */
+  #lapse(rule: Rule, nowMs: number): void {
+    for (const [token, endMs] of this.probes) {
+      if (endMs > nowMs) continue;
+      this.probes.delete(token);
+      if (this.#fails(rule, token, nowMs)) {
+        this.#reopen(nowMs, nowMs);
+        this.cause = CAUSE.probe;
+      } else if (this.#ended >= rule.probes) this.#close(rule, nowMs);
+    }
   }
 
   /** At least 1 while no probe runs: successes may have been counted under a rule with more probes. */
   #room(rule: Rule): number {
-    return Math.max(rule.probes - this.successes, this.probes.size === 0 ? 1 : 0) - this.probes.size;
+    return Math.max(rule.probes - this.#ended, this.probes.size === 0 ? 1 : 0) - this.probes.size;
   }
 
   /**
@@ -159,6 +179,7 @@ export class Circuit {
     const grownMs = isLonger ? Math.floor(Math.min(longestMs, this.#grownMs * factor)) : cooldownMs;
     this.#enter("open", nowMs);
     this.cause = cause;
+    if (cause !== CAUSE.probe) this.#turns?.clear();
     this.#grownMs = grownMs;
     this.untilMs = nowMs + Math.max(1, Math.floor(grownMs * (1 - jitter * ((this.epoch * GOLDEN) % 1))));
   }
@@ -181,8 +202,10 @@ export class Circuit {
     this.state = state;
     this.epoch = Math.max(this.epoch + 1, nowMs);
     this.successes = 0;
+    if (this.#turns) this.#turns.failed = 0;
     if (state === "closed") {
       this.#grownMs = 0;
+      this.#turns?.clear();
       this.#census?.clear();
     }
     this.probes.clear();
@@ -196,4 +219,9 @@ export class Circuit {
     this.tally.moveBack(byMs);
     for (const [token, endMs] of this.probes) this.probes.set(token, endMs - byMs);
   }
+}
+
+/** A process's id, from the name of its probe. */
+function processOf(token: string): string {
+  return token.slice(0, ID_BYTES);
 }

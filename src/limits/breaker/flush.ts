@@ -6,6 +6,7 @@ import { Census } from "./census.ts";
 import { Circuit } from "./circuit.ts";
 import { type FlushReply, type FlushRequest, readReply, requestBytes, ruleBytes, wholeBytes } from "./flush-format.ts";
 import { hasQuorum } from "./rule.ts";
+import { Turns } from "./turns.ts";
 
 /** The key of a circuit. Breakers with another span have another one. */
 export function circuitKeyOf(store: Pick<Store, "keyOf">, name: string, spanMs: number): string {
@@ -16,6 +17,7 @@ export function circuitKeyOf(store: Pick<Store, "keyOf">, name: string, spanMs: 
 interface BreakerRecord {
   circuit: Circuit;
   census: Census;
+  turns: Turns;
 }
 
 /** One record, in an array that may have room for as many again. */
@@ -49,7 +51,8 @@ export const flush: Operation<FlushRequest, FlushReply> = {
 
 function newRecord(nowMs: number): BreakerRecord {
   const census = new Census(nowMs);
-  return { circuit: new Circuit(nowMs, census), census };
+  const turns = new Turns(census);
+  return { circuit: new Circuit(nowMs, census, turns), census, turns };
 }
 
 function step({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: number): FlushReply {
@@ -66,7 +69,7 @@ function step({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: 
     state,
     granted,
     epoch,
-    waitMs: circuit.waitMs(rule, nowMs),
+    waitMs: circuit.waitMs(rule, nowMs, id),
     sinceMs: nowMs - sinceMs,
     calls,
     failures,
@@ -80,7 +83,7 @@ function step({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: 
 }
 
 /** Counts a batch and its process, unless the batch has come before, and decides. Returns the place of the process. */
-function takeBatch({ circuit, census }: BreakerRecord, request: FlushRequest, nowMs: number): number {
+function takeBatch({ circuit, census }: Omit<BreakerRecord, "turns">, request: FlushRequest, nowMs: number): number {
   const { rule, id, sequence, batch, sees = false, window = 0, place = 0 } = request;
   if (sequence === 0) return place;
   const known = census.placeOf(id);
@@ -114,9 +117,9 @@ function tokenOf(id: string, number: number): string {
 }
 
 /** Memory of a record, or an upper bound of it after the given numbers are added. */
-function sizeOf({ circuit, census }: BreakerRecord, moreRecords = 0, moreProbes = 0, moreProcesses = 0): number {
+function sizeOf({ circuit, census, turns }: BreakerRecord, moreRecords = 0, moreProbes = 0, moreProcesses = 0): number {
   const { roomBytes, count } = circuit.tally;
   const recordBytes = moreRecords === 0 ? roomBytes : Math.max(roomBytes, RECORD_BYTES * (count + moreRecords));
-  const probeBytes = PROBE_BYTES * (circuit.probes.size + moreProbes);
+  const probeBytes = PROBE_BYTES * (circuit.probes.size + turns.size + moreProbes);
   return EMPTY_RECORD_BYTES + recordBytes + probeBytes + PROCESS_BYTES * (census.size + moreProcesses);
 }

@@ -34,12 +34,12 @@ export interface BreakerRules {
   /**
    * The share of processes from which on a shared circuit opens for all, 0 to 1; default none: the calls of all processes are
    * one sum. A process sees failures if its own calls meet a condition. The circuit opens when the share of such processes is larger
-   * than this, of those that called within the span. 1: when all do. A process whose own calls alone meet the rule opens for itself.
+   * than this, of those that called within the span. 1: when all do. A process whose own calls alone meet the rule opens for itself. Half-open, the share of failed probes decides.
    */
   quorum?: number | undefined;
   /** Time that the circuit stays open, 1 ms to 1 day; default 30 s. Or how it grows with each failed probe. */
   cooldown?: Duration | BreakerCooldown | undefined;
-  /** Calls that must succeed to close a half-open circuit. No more pass until then. 1 to 100, default 1. */
+  /** Calls that must succeed to close a half-open circuit; with `quorum`, enough of them. No more pass until then. 1 to 100, default 1. */
   probes?: number | undefined;
   /** A probe that lasts longer is given up, and another call may probe; 1 ms to 1 day, default 30 s. */
   lease?: Duration | undefined;

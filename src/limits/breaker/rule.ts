@@ -86,6 +86,6 @@ export function tripsByQuorum(rule: Rule, { calls, failures }: WindowCounts, { c
 }
 
 /** A share exceeds a ratio if it is larger. No share is larger than 1, so a ratio of 1 is exceeded by a share of 1. */
-function exceeds(share: number, ratio: number): boolean {
+export function exceeds(share: number, ratio: number): boolean {
   return share > ratio || (ratio === 1 && share >= 1);
 }
