@@ -14,7 +14,7 @@ const options: fc.Arbitrary<Partial<BreakerOptions>> = fc.record(
     minimumCalls: fc.constantFrom(1, 2, 6),
     failureRatio: fc.constantFrom(0, 0.25, 0.5, 1),
     failures: fc.constantFrom(1, 2, 6),
-    cooldown: fc.constantFrom<BreakerOptions["cooldown"]>(5, 50, { first: 5, longest: 30, jitter: 0 }),
+    cooldown: fc.constantFrom<BreakerOptions["cooldown"]>(5, 15, { first: 4, longest: 15, jitter: 0 }),
     quorum: fc.constantFrom(0, 0.3, 0.5, 0.5, 0.5, 0.7, 0.7, 1),
     probes: fc.constantFrom(1, 2, 3),
     lease: fc.constantFrom(20, 200),
@@ -56,12 +56,21 @@ async function play(
   /** Of each process: it changes when its circuit closes. */
   const windows = breakers.map(() => 0);
   await breakers[0]!.flush();
+  const noteChanges = (before: readonly string[]) => {
+    for (const [each, was] of before.entries()) {
+      const now = oracle.stateOf(each);
+      if (was !== "closed" && now === "closed") windows[each]!++;
+      if (was !== now) note(oracle.state.name === "closed" && now !== "closed" ? `${now} alone` : now);
+    }
+  };
   const all = async () => {
     for (const breaker of breakers) await breaker.flush();
   };
   for (const [i, { waitMs, process, ends, how }] of steps.entries()) {
     stage.pass(waitMs);
+    const atFirst = breakers.map((_, each) => oracle.stateOf(each));
     oracle.lapse(stage.nowMs);
+    noteChanges(atFirst);
     await all();
     const call = ends === undefined ? undefined : running.splice(ends % Math.max(1, running.length), 1)[0];
     if (call) {
@@ -72,15 +81,14 @@ async function play(
       await breakers[call.process]!.flush();
       const before = breakers.map((_, each) => oracle.stateOf(each));
       end(oracle, call, isBad ? "bad" : how, call.window === windows[call.process], stage.nowMs);
-      for (const [each, was] of before.entries()) {
-        const now = oracle.stateOf(each);
-        if (was !== "closed" && now === "closed") windows[each]!++;
-        if (was !== now) note(oracle.state.name === "closed" && now !== "closed" ? `${now} alone` : now);
-      }
+      noteChanges(before);
+      const { state } = oracle;
+      if (state.name === "half-open" && state.failed.size > 0) note("goes on");
     } else {
       const place = process % processes;
       const entered = oracle.enterOf(place, `${i}`, stage.nowMs);
       note(entered);
+      if (entered === "no" && oracle.state.name === "half-open" && oracle.waitsForOthers(place)) note("waits");
       const held = new Held(breakers[place]!);
       await breakers[place]!.flush();
       // Where it is refused its promise has settled; its turn comes before ours.
@@ -137,6 +145,7 @@ describe.each([
       { numRuns: Number(ORIEL_BREAKER_RUNS) },
     );
     for (const what of ["free", "no", "probe", "open", "closed"]) expect(seen.get(what) ?? 0).toBeGreaterThan(10);
-    for (const what of processes > 1 ? ["open alone", "own"] : []) expect(seen.get(what) ?? 0).toBeGreaterThan(3);
+    for (const what of processes > 1 ? ["open alone", "own", "waits", "goes on"] : [])
+      expect(seen.get(what) ?? 0).toBeGreaterThan(3);
   });
 });

@@ -11,14 +11,20 @@ export interface Counted {
 type OracleState = { name: "closed"; sinceMs: number } | { name: "open"; untilMs: number } | HalfOpen;
 interface HalfOpen {
   name: "half-open";
+  /** Since when probes pass: the end of the cooldown, or the last probe that failed without opening it. */
+  sinceMs: number;
   good: number;
-  leases: Map<string, number>;
+  /** Processes whose probes failed. */
+  failed: Set<number>;
+  leases: Map<string, { process: number; endMs: number }>;
 }
 
 /** A circuit from its definition alone: a list of every counted call, scanned at each decision. */
 export class Oracle {
   state: OracleState = { name: "closed", sinceMs: 0 };
   protected readonly rule: Rule;
+  /** The length of the last cooldown. */
+  protected grownMs = 0;
   readonly #counted: Counted[] = [];
   /** Probes that have failed since the circuit was closed. */
   #failedProbes = 0;
@@ -40,8 +46,15 @@ export class Oracle {
 
   lapse(nowMs: number): void {
     if (this.state.name !== "half-open") return;
-    const ends = [...this.state.leases.values()];
-    if (ends.some((endMs) => endMs <= nowMs)) this.state = { name: "open", untilMs: nowMs };
+    const lapsed = [...this.state.leases].filter(([, { endMs }]) => endMs <= nowMs);
+    for (const [name, { process }] of lapsed) {
+      if (!this.state.leases.delete(name)) continue;
+      if (this.fails(this.state, process, nowMs)) {
+        this.state = { name: "open", untilMs: nowMs };
+        return;
+      }
+    }
+    this.#closeIfEnded(nowMs);
   }
 
   count(more: readonly Counted[], nowMs: number): void {
@@ -67,16 +80,29 @@ export class Oracle {
   }
 
   /** Whether a call may pass: freely, as a probe, or not. */
-  enter(name: string, nowMs: number): "free" | "probe" | "no" {
+  enter(name: string, nowMs: number, process = 0): "free" | "probe" | "no" {
     this.lapse(nowMs);
     if (this.state.name === "closed") return "free";
     if (this.state.name === "open") {
       if (nowMs < this.state.untilMs) return "no";
-      this.state = { name: "half-open", good: 0, leases: new Map() };
+      const sinceMs = this.state.untilMs;
+      this.state = { name: "half-open", sinceMs, good: 0, failed: new Set(), leases: new Map() };
     }
-    if (this.state.good + this.state.leases.size >= this.rule.probes) return "no";
-    this.state.leases.set(name, nowMs + this.rule.leaseMs);
+    const { good, failed, leases, sinceMs } = this.state;
+    if (good + failed.size + leases.size >= this.rule.probes) return "no";
+    if (nowMs < sinceMs + this.waitMs(process)) return "no";
+    leases.set(name, { process, endMs: nowMs + this.rule.leaseMs });
     return "probe";
+  }
+
+  /** Ms for which a process waits while others may probe. */
+  protected waitMs(_process: number): number {
+    return 0;
+  }
+
+  /** A probe of a process failed. Returns whether the circuit opens. */
+  protected fails(_round: HalfOpen, _process: number, _nowMs: number): boolean {
+    return true;
   }
 
   /** An ignored call: nothing is counted, a probe's place is free again. */
@@ -87,18 +113,27 @@ export class Oracle {
 
   settle(name: string, isBad: boolean, nowMs: number): void {
     this.lapse(nowMs);
-    if (this.state.name !== "half-open" || !this.state.leases.delete(name)) return;
-    if (isBad) {
+    if (this.state.name !== "half-open") return;
+    const lease = this.state.leases.get(name);
+    if (!this.state.leases.delete(name) || !lease) return;
+    if (!isBad) this.state.good++;
+    else if (this.fails(this.state, lease.process, nowMs)) {
       this.#failedProbes++;
       this.trip(nowMs);
-    } else if (++this.state.good === this.rule.probes) this.close(nowMs);
+    }
+    this.#closeIfEnded(nowMs);
+  }
+
+  #closeIfEnded(nowMs: number): void {
+    if (this.state.name === "half-open" && this.state.good + this.state.failed.size === this.rule.probes)
+      this.close(nowMs);
   }
 
   /** Each failed probe makes the cooldown longer. Without jitter. */
   protected trip(nowMs: number): void {
     const { cooldownMs, factor, longestMs } = this.rule;
-    const grownMs = Math.min(longestMs, cooldownMs * factor ** this.#failedProbes);
-    this.state = { name: "open", untilMs: nowMs + grownMs };
+    this.grownMs = Math.min(longestMs, cooldownMs * factor ** this.#failedProbes);
+    this.state = { name: "open", untilMs: nowMs + this.grownMs };
   }
 
   protected close(nowMs: number): void {
@@ -118,13 +153,19 @@ interface Voice {
 
 /**
  * A circuit of several processes that report at once. With a quorum each process has a circuit of its own besides, by its own calls.
- * The one of all opens if, of the processes that called within a span, more than the quorum see failures.
+ * The one of all opens if, of the processes that called within a span, more than the quorum see failures. Half-open, it opens again if
+ * more than the quorum of the probes, or of those processes, have failed. A process whose probe failed lets others go first for a
+ * cooldown. The order of the others is left out: with cooldowns below 16 ms, all may probe at once.
  */
 export class FleetOracle extends Oracle {
   own: Oracle[];
   readonly #hasQuorum: boolean;
   readonly #bornMs: number;
   readonly #voices = new Map<number, Voice>();
+  /** Processes that called lately when it opened. */
+  #callers = 0;
+  /** Those whose probes failed, in this round or, if none has yet, in the last one. */
+  #last: ReadonlySet<number> = new Set();
 
   constructor(rule: Rule, processes: number, nowMs: number) {
     super(rule);
@@ -162,7 +203,8 @@ export class FleetOracle extends Oracle {
   /** A call of a process begins. "own": it is a probe of the process alone. */
   enterOf(process: number, name: string, nowMs: number): "free" | "probe" | "own" | "no" {
     const own = this.own[process]!;
-    if (!this.#hasQuorum || this.state.name !== "closed" || own.state.name === "closed") return this.enter(name, nowMs);
+    const isOfAll = !this.#hasQuorum || this.state.name !== "closed" || own.state.name === "closed";
+    if (isOfAll) return this.enter(name, nowMs, process);
     const entered = own.enter(name, nowMs);
     this.#say(process, nowMs);
     return entered === "probe" ? "own" : "no";
@@ -189,9 +231,34 @@ export class FleetOracle extends Oracle {
     return own.state.name !== "closed" || own.isMet(nowMs, 1);
   }
 
+  /** Whether a process waits for others to probe. */
+  waitsForOthers(process: number): boolean {
+    return this.waitMs(process) > 0;
+  }
+
+  protected override waitMs(process: number): number {
+    return this.#last.has(process) ? this.grownMs : 0;
+  }
+
+  protected override fails(round: HalfOpen, process: number, nowMs: number): boolean {
+    if (!this.#hasQuorum || this.#callers <= 1) return true;
+    round.failed.add(process);
+    round.sinceMs = nowMs;
+    this.#last = round.failed;
+    const { quorum, probes } = this.rule;
+    const asked = Math.min(probes, this.#callers);
+    return quorum === 1 ? round.failed.size === asked : round.failed.size > quorum * asked;
+  }
+
+  protected override trip(nowMs: number): void {
+    if (this.state.name === "closed") this.#callers = this.voices(nowMs).processes;
+    super.trip(nowMs);
+  }
+
   protected override close(nowMs: number): void {
     super.close(nowMs);
     this.#voices.clear();
+    this.#last = new Set();
     this.own = this.own.map(() => Object.assign(new Oracle(this.rule), { state: { name: "closed", sinceMs: nowMs } }));
   }
 }
