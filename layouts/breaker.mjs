@@ -80,6 +80,7 @@ export const records = {
     // An order keeps a closed circuit closed until then.
     ["held", "f64"],
     // Processes that called lately, and those of them that see failures. If the circuit is not closed, those that opened it.
+    // If the census knew fewer, those whose probes failed and one that asks for another.
     ["callers", "u32"],
     ["seeing", "u32"],
     // With a quorum: processes whose probes failed in this round, and ids in the list of those that probe last.

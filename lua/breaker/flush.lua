@@ -136,6 +136,7 @@ local function step(k, a, now)
     end
   end
 
+  if wanted > 0 and s.state ~= STATE_CLOSED then note_asker(s, id) end
   if wanted > 0 and s.state == STATE_OPEN and s.stamp >= s.ends then enter(s, STATE_HALF_OPEN, now) end
   local granted, turn = 0, s.ends
   if s.state == STATE_HALF_OPEN then turn = turn_of(s, r, id) end

@@ -7,20 +7,25 @@ local function exceeds(share, ratio)
   return share > ratio or (ratio == 1 and share >= 1)
 end
 
--- Notes that a probe of a process failed. Returns whether the circuit opens. A process counts once in a round. If only one called
--- lately, or without a quorum, every failed probe opens.
+-- Notes that a process asks for a probe. Whatever the census said, it is one more than those whose probes failed.
+local function note_asker(s, id)
+  if s.last ~= "" and not find_entry(s.last, id, ID_BYTES) then s.callers = math.max(s.callers, #s.last / ID_BYTES + 1) end
+end
+
+-- Notes that a probe of a process failed. Returns whether the circuit opens. A process counts once in a round. Without a quorum,
+-- every failed probe opens.
 local function fails(s, r, id)
-  if r.quorum > 1 or s.callers <= 1 then return true end
+  if r.quorum > 1 then return true end
   if s.failed == 0 then s.last = "" end
   if not find_entry(s.last, id, ID_BYTES) then s.last, s.failed = s.last .. id, s.failed + 1 end
   s.ends = s.stamp
-  return exceeds(s.failed / math.min(r.max_probes, s.callers), r.quorum)
+  return exceeds(s.failed / math.max(1, math.min(r.max_probes, s.callers)), r.quorum)
 end
 
 -- When a process may probe. After a failed probe the first turn is that of about one process, and each turn doubles their number.
--- One whose probe failed waits for a whole cooldown.
+-- One whose probe failed waits for a whole cooldown, unless it is the only one.
 local function turn_of(s, r, id)
-  if r.quorum > 1 or s.last == "" then return s.ends end
+  if r.quorum > 1 or s.last == "" or s.callers <= 1 then return s.ends end
   if find_entry(s.last, id, ID_BYTES) then return s.ends + s.grown end
   local drawn, point = 0, s.epoch % DRAW_POINTS + FIRST_DRAW_POINT
   for i = 1, ID_BYTES do drawn = (drawn * point + string.byte(id, i)) % DRAW_MODULUS end

@@ -101,6 +101,7 @@ export class Circuit {
 
   /** Starts as many of a process's probes as there is room for, first ones first. Returns their number. */
   grantProbes(rule: Rule, tokens: readonly string[], nowMs: number): number {
+    if (this.state !== "closed" && tokens[0]) this.#turns?.noteAsker(processOf(tokens[0]));
     if (this.state === "open" && nowMs >= this.untilMs && tokens.length > 0) this.#enter("half-open", nowMs);
     if (this.state !== "half-open" || this.waitMs(rule, nowMs, tokens[0]) > 0) return 0;
     const granted = tokens.slice(0, Math.max(0, this.#room(rule)));

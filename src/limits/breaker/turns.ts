@@ -1,5 +1,6 @@
 import { DRAW_MODULUS, DRAW_POINTS, FIRST_DRAW_POINT, TURNS } from "../../generated/layouts/breaker.ts";
-import { exceeds, hasQuorum, type Rule, type Voices } from "./rule.ts";
+import type { Census } from "./census.ts";
+import { exceeds, hasQuorum, type Rule } from "./rule.ts";
 
 /**
  * The probes of a shared circuit whose processes decide. Each that failed is one of its process. After it those go first whose
@@ -10,9 +11,9 @@ export class Turns {
   failed = 0;
   /** The same, or those of the last round while none has failed in this one. They probe last. */
   readonly #last = new Set<string>();
-  readonly #voices: Voices;
+  readonly #voices: { callers: number };
 
-  constructor(voices: Voices) {
+  constructor(voices: Pick<Census, "callers">) {
     this.#voices = voices;
   }
 
@@ -26,31 +27,38 @@ export class Turns {
     this.#last.clear();
   }
 
+  /** Notes that a process asks for a probe. Whatever the census said, it is one more than those whose probes failed. */
+  noteAsker(id: string): void {
+    if (this.size === 0 || this.#last.has(id)) return;
+    this.#voices.callers = Math.max(this.#voices.callers, this.size + 1);
+  }
+
   /**
-   * Whether the circuit opens, now that a probe of this process failed. A process counts once in a round. If only one called lately, or
-   * without a quorum, every failed probe opens.
+   * Whether the circuit opens, now that a probe of this process failed. A process counts once in a round. Without a quorum, every failed
+   * probe opens.
    */
   fails(rule: Rule, id: string): boolean {
     const { callers } = this.#voices;
-    if (!hasQuorum(rule) || callers <= 1) return true;
+    if (!hasQuorum(rule)) return true;
     if (this.failed === 0) this.clear();
     this.#last.add(id);
     this.failed = this.#last.size;
-    return exceeds(this.failed / Math.min(rule.probes, callers), rule.quorum);
+    return exceeds(this.failed / Math.max(1, Math.min(rule.probes, callers)), rule.quorum);
   }
 
   /**
    * Ms for which a process waits while others may probe. After a failed probe the first turn is that of about one process, and each turn
-   * doubles their number. One whose probe failed waits for a whole cooldown. The order is drawn anew for each `epoch`.
+   * doubles their number. One whose probe failed waits for a whole cooldown, unless it is the only one. The order is drawn anew for each `epoch`.
    */
   waitMs(rule: Rule, id: string, epoch: number, cooldownMs: number): number {
-    if (!hasQuorum(rule) || this.size === 0) return 0;
+    const { callers } = this.#voices;
+    if (!hasQuorum(rule) || this.size === 0 || callers <= 1) return 0;
     if (this.#last.has(id)) return cooldownMs;
     const point = (epoch % DRAW_POINTS) + FIRST_DRAW_POINT;
     let drawn = 0;
     for (let at = 0; at < id.length; at++) drawn = (drawn * point + id.charCodeAt(at)) % DRAW_MODULUS;
     let turn = 0;
-    for (let share = DRAW_MODULUS / Math.max(1, this.#voices.callers - this.size); share < drawn; share *= 2) turn++;
+    for (let share = DRAW_MODULUS / Math.max(1, callers - this.size); share < drawn; share *= 2) turn++;
     return Math.floor((cooldownMs * turn) / TURNS);
   }
 }

@@ -142,7 +142,7 @@ describe.each([
         const { quorum: _, ...alone } = given;
         await play(stage, stage.opened.store === "local" ? alone : given, processes, steps, seen);
       }),
-      { numRuns: Number(ORIEL_BREAKER_RUNS) },
+      { numRuns: Number(ORIEL_BREAKER_RUNS), endOnFailure: true },
     );
     for (const what of ["free", "no", "probe", "open", "closed"]) expect(seen.get(what) ?? 0).toBeGreaterThan(10);
     for (const what of processes > 1 ? ["open alone", "own", "waits", "goes on"] : [])

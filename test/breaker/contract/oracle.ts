@@ -88,11 +88,18 @@ export class Oracle {
       const sinceMs = this.state.untilMs;
       this.state = { name: "half-open", sinceMs, good: 0, failed: new Set(), leases: new Map() };
     }
-    const { good, failed, leases, sinceMs } = this.state;
-    if (good + failed.size + leases.size >= this.rule.probes) return "no";
-    if (nowMs < sinceMs + this.waitMs(process)) return "no";
+    const { leases, sinceMs } = this.state;
+    if (!this.mayPass(nowMs) || nowMs < sinceMs + this.waitMs(process)) return "no";
     leases.set(name, { process, endMs: nowMs + this.rule.leaseMs });
     return "probe";
+  }
+
+  /** Whether a probe of any process may pass. */
+  protected mayPass(nowMs: number): boolean {
+    if (this.state.name === "open") return nowMs >= this.state.untilMs;
+    if (this.state.name === "closed") return false;
+    const { good, failed, leases } = this.state;
+    return good + failed.size + leases.size < this.rule.probes;
   }
 
   /** Ms for which a process waits while others may probe. */
@@ -204,7 +211,12 @@ export class FleetOracle extends Oracle {
   enterOf(process: number, name: string, nowMs: number): "free" | "probe" | "own" | "no" {
     const own = this.own[process]!;
     const isOfAll = !this.#hasQuorum || this.state.name !== "closed" || own.state.name === "closed";
-    if (isOfAll) return this.enter(name, nowMs, process);
+    if (isOfAll) {
+      // It asks if its last answer said that a probe may pass. So there is one more than those whose probes failed.
+      const isAnother = this.#last.size > 0 && !this.#last.has(process);
+      if (isAnother && this.mayPass(nowMs)) this.#callers = Math.max(this.#callers, this.#last.size + 1);
+      return this.enter(name, nowMs, process);
+    }
     const entered = own.enter(name, nowMs);
     this.#say(process, nowMs);
     return entered === "probe" ? "own" : "no";
@@ -237,16 +249,16 @@ export class FleetOracle extends Oracle {
   }
 
   protected override waitMs(process: number): number {
-    return this.#last.has(process) ? this.grownMs : 0;
+    return this.#callers > 1 && this.#last.has(process) ? this.grownMs : 0;
   }
 
   protected override fails(round: HalfOpen, process: number, nowMs: number): boolean {
-    if (!this.#hasQuorum || this.#callers <= 1) return true;
+    if (!this.#hasQuorum) return true;
     round.failed.add(process);
     round.sinceMs = nowMs;
     this.#last = round.failed;
     const { quorum, probes } = this.rule;
-    const asked = Math.min(probes, this.#callers);
+    const asked = Math.max(1, Math.min(probes, this.#callers));
     return quorum === 1 ? round.failed.size === asked : round.failed.size > quorum * asked;
   }
 

@@ -3,6 +3,7 @@ import { onNothing } from "./stage.ts";
 import { breakerSuite } from "./suite.ts";
 import { fleetSuite } from "./suite-fleet.ts";
 import { orderSuite } from "./suite-orders.ts";
+import { probeSuite } from "./suite-probes.ts";
 import { quorumSuite } from "./suite-quorum.ts";
 
 breakerSuite("no store", onNothing);
@@ -12,4 +13,5 @@ overMatrix("breaker", (name, open) => {
   orderSuite(name, open);
   fleetSuite(name, open);
   quorumSuite(name, open);
+  probeSuite(name, open);
 });
