@@ -86,6 +86,8 @@ export const records = {
     // With a quorum: processes whose probes failed in this round, and ids in the list of those that probe last.
     ["failed", "u32"],
     ["lasts", "u32"],
+    // Closed: those that had called lately when it opened last. For a span, as many count at least.
+    ["former", "u32"],
   ],
   // The same for each step of a span, after the head.
   CENSUS: [

@@ -71,11 +71,13 @@ local function obey(s, r, command, for_ms, now)
   s.held = command == COMMAND_CLOSE and for_ms > 0 and s.stamp + for_ms or 0
 end
 
--- Whether the circuit opens: by its calls, or by the quorum of its processes.
+-- Whether the circuit opens: by its calls, or by the quorum of its processes. Those that see failures report first. So for a span
+-- after it has closed, as many processes count as before.
 local function trips(s, r)
   local is_much = s.calls >= r.minimum
   if r.quorum <= 1 then
-    return (is_much or s.failures >= r.max_failures) and exceeds(s.seeing / s.callers, r.quorum)
+    local callers = s.stamp - s.since < r.span and math.max(s.callers, s.former) or s.callers
+    return (is_much or s.failures >= r.max_failures) and exceeds(s.seeing / callers, r.quorum)
   end
   return s.failures >= r.max_failures
     or (is_much and (exceeds(s.failures / s.calls, r.failure_ratio) or exceeds(s.slow / s.calls, r.slow_ratio)))

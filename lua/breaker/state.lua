@@ -20,7 +20,7 @@ local function read_state(key, now)
     return { state = STATE_CLOSED, base = now, stamp = 0, epoch = now, ends = 0, since = -math.huge, calls = 0, failures = 0,
       slow = 0, good = 0, dead = 0, cause = 0, cursor = 0, grown = 0, held = 0, callers = 0, seeing = 0,
       census = string.rep("\0", CENSUS_BYTES * CENSUS_STEPS), front = 0, size = 0, probes = "", places = 0, processes = "",
-      failed = 0, last = "" }
+      failed = 0, former = 0, last = "" }
   end
   local format, head, head_bytes, lasts = string.byte(text), text, CIRCUIT_BYTES, nil
   if format == OLD_FORMAT then
@@ -32,7 +32,8 @@ local function read_state(key, now)
   end
   local s, probes = {}, nil
   s.format, s.state, probes, s.places, s.base, s.stamp, s.epoch, s.ends, s.since, s.calls, s.failures, s.slow, s.good,
-    s.dead, s.cause, s.cursor, s.grown, s.held, s.callers, s.seeing, s.failed, lasts = struct.unpack(CIRCUIT, head)
+    s.dead, s.cause, s.cursor, s.grown, s.held, s.callers, s.seeing, s.failed, lasts,
+    s.former = struct.unpack(CIRCUIT, head)
   s.census = string.sub(text, head_bytes + 1, bytes)
   local lasts_at = bytes + ENTRY_BYTES * probes
   s.places_at = lasts_at + ID_BYTES * lasts
@@ -52,13 +53,14 @@ end
 local function front_of(s)
   return struct.pack(CIRCUIT, FORMAT, s.state, #s.probes / ENTRY_BYTES, s.places, s.base, s.stamp, s.epoch,
     s.ends, s.since, s.calls, s.failures, s.slow, s.good, s.dead, s.cause, s.cursor, s.grown, s.held, s.callers, s.seeing, s.failed,
-    #s.last / ID_BYTES) .. s.census .. s.probes .. s.last
+    #s.last / ID_BYTES, s.former) .. s.census .. s.probes .. s.last
 end
 
 -- Each state change begins an empty window. The counts that opened the circuit stay until it closes.
 local function enter(s, state, now)
   s.state, s.epoch, s.good, s.failed, s.probes, s.is_cleared = state, math.max(s.epoch + 1, now), 0, 0, "", true
   if state == STATE_CLOSED then
+    s.former = s.callers
     s.calls, s.failures, s.slow, s.grown, s.callers, s.seeing, s.last = 0, 0, 0, 0, 0, 0, ""
     s.census = string.rep("\0", CENSUS_BYTES * CENSUS_STEPS)
   end

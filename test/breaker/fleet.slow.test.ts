@@ -166,6 +166,65 @@ test("600 of a thousand are sick: when they are open for themselves all others l
   expect(fleet.open).toBe(0);
 });
 
+/** An outage of all opens the circuit. When it is over, some stay sick: those that always ask first. */
+async function afterOutage(sick: number, change?: Change, options?: Partial<BreakerOptions>): Promise<Fleet> {
+  const fleet = await sickened(PROCESSES, change, options);
+  await fleet.live(OUTAGE_STEPS);
+  expect(fleet.open).toBe(PROCESSES);
+  fleet.take(true);
+  fleet.sicken(0, sick);
+  return fleet;
+}
+
+/** Steps until all healthy processes' calls pass; at most `most`. */
+async function recovery(fleet: Fleet, most = 400): Promise<number> {
+  for (let steps = 4; steps <= most; steps += 4) {
+    await fleet.live(4);
+    const { reached, lost } = fleet.take(false);
+    if (lost === 0 && reached > 0) return steps;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+const OUTAGE_STEPS = 16;
+const COOLDOWN_STEPS = 5000 / STEP_MS;
+
+describe.each([
+  [1, 1, 4],
+  [10, 1, 4],
+  [100, 1, 8],
+  [400, 1, 16],
+  [100, 10, 8],
+  [400, 10, 16],
+])("after an outage of all %i of a thousand stay sick and ask first, with %i probes", (sick, probes, cooldowns) => {
+  test(`all calls of the healthy ones pass within ${cooldowns} cooldowns`, async () => {
+    const fleet = await afterOutage(sick, {}, { probes });
+    expect(await recovery(fleet)).toBeLessThanOrEqual(cooldowns * COOLDOWN_STEPS);
+    expect(await fleet.isOpenForAll()).toBe(false);
+    await fleet.live(40);
+    expect(fleet.take(false).lost).toBe(0);
+  });
+});
+
+test.each([1, 10])("after an outage of all that goes on, no more than %i probes pass in a cooldown", async (probes) => {
+  const fleet = await afterOutage(PROCESSES, {}, { probes });
+  for (let cooldown = 0; cooldown < 6; cooldown++) {
+    await fleet.live(COOLDOWN_STEPS);
+    expect(fleet.take(true).reached).toBeLessThanOrEqual(2 * probes);
+    expect(await fleet.isOpenForAll()).toBe(true);
+  }
+});
+
+test("600 of a thousand stay sick: whenever a healthy one closes the circuit, it is open for all again within 3 s", async () => {
+  const fleet = await afterOutage(600, {}, { probes: 10 });
+  let closedSteps = 0;
+  await fleet.live(8 * COOLDOWN_STEPS, () => {
+    const closed = fleet.processes.filter(({ breaker }) => breaker.stats().state === "closed").length;
+    closedSteps = closed > 0 ? closedSteps + 1 : 0;
+    expect(closedSteps).toBeLessThanOrEqual(3000 / STEP_MS);
+  });
+});
+
 /** A sickness that goes round: each tenth has it for 4 s. Returns whether it opened the circuit for all. */
 async function opensByWandering(change?: Change): Promise<boolean> {
   const fleet = await sickened(0, change, { cooldown: "1s" });

@@ -94,7 +94,7 @@ test("a half-open circuit of format 2 keeps its probe, which fails; then the pro
   expect(await store.run(flush, key(), failed)).toMatchObject({ state: "open", callers: 2, place: 1 });
   const value = (await redis.getBuffer(key()))!;
   expect([value[0], value.readUInt32LE(112), value.readUInt32LE(116)]).toEqual([3, 0, 1]);
-  expect(value.subarray(120 + 17 * 8).toString("latin1", 0, 16)).toBe(ID);
+  expect(value.subarray(124 + 17 * 8).toString("latin1", 0, 16)).toBe(ID);
 });
 
 test("a circuit of a later format is refused as it is, and the process goes on alone", async () => {

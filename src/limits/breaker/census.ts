@@ -25,6 +25,8 @@ interface Place {
 export class Census implements Voices {
   callers = 0;
   seeing = 0;
+  /** Those that had called lately when the circuit opened last. */
+  former = 0;
   readonly #places: Place[] = [];
   readonly #placeOf = new Map<string, number>();
   readonly #callers = new Float64Array(CENSUS_STEPS);
@@ -57,6 +59,7 @@ export class Census implements Voices {
 
   /** Begins an empty window. */
   clear(): void {
+    this.former = this.callers;
     this.callers = this.seeing = 0;
     this.#callers.fill(0);
     this.#seeing.fill(0);

@@ -10,6 +10,7 @@ import {
   trips,
   tripsByQuorum,
   type Verdict,
+  type Voices,
   type WindowCounts,
 } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
@@ -94,9 +95,16 @@ export class Circuit {
   /** Opens the circuit if its window says so, or with a quorum its processes. Called after each count. */
   decide(rule: Rule, nowMs: number): void {
     if (this.state !== "closed" || nowMs < this.heldUntilMs) return;
-    const isByProcesses = this.#census && hasQuorum(rule);
-    if (isByProcesses ? tripsByQuorum(rule, this.tally, this.#census) : trips(rule, this.tally))
+    const voices = hasQuorum(rule) && this.#voices(rule, nowMs);
+    if (voices ? tripsByQuorum(rule, this.tally, voices) : trips(rule, this.tally))
       this.#cool(rule, CAUSE.calls, nowMs);
+  }
+
+  /** Processes that see failures report first. So for a span after the circuit has closed, as many count as before. */
+  #voices({ spanMs }: Rule, nowMs: number): Voices | undefined {
+    if (!this.#census || nowMs - this.sinceMs >= spanMs) return this.#census;
+    const { callers, former, seeing } = this.#census;
+    return { callers: Math.max(callers, former), seeing };
   }
 
   /** Starts as many of a process's probes as there is room for, first ones first. Returns their number. */

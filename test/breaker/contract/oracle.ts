@@ -171,6 +171,8 @@ export class FleetOracle extends Oracle {
   readonly #voices = new Map<number, Voice>();
   /** Processes that called lately when it opened. */
   #callers = 0;
+  /** The same of the last opening, while it is closed. */
+  #former = 0;
   /** Those whose probes failed, in this round or, if none has yet, in the last one. */
   #last: ReadonlySet<number> = new Set();
 
@@ -202,8 +204,10 @@ export class FleetOracle extends Oracle {
     if (!this.#hasQuorum) return super.isMet(nowMs);
     const { calls, failures } = this.window(nowMs);
     const { processes, failing } = this.voices(nowMs);
-    const { quorum } = this.rule;
-    const isMost = quorum === 1 ? failing === processes : failing > quorum * processes;
+    const { quorum, spanMs } = this.rule;
+    const isNew = this.state.name === "closed" && nowMs - this.state.sinceMs < spanMs;
+    const fleet = Math.max(processes, isNew ? this.#former : 0);
+    const isMost = quorum === 1 ? failing === fleet : failing > quorum * fleet;
     return isMost && (calls >= this.rule.minimumCalls || failures >= this.rule.failures);
   }
 
@@ -271,6 +275,7 @@ export class FleetOracle extends Oracle {
     super.close(nowMs);
     this.#voices.clear();
     this.#last = new Set();
+    this.#former = this.#callers;
     this.own = this.own.map(() => Object.assign(new Oracle(this.rule), { state: { name: "closed", sinceMs: nowMs } }));
   }
 }
