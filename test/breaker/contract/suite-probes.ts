@@ -168,6 +168,21 @@ export function probeSuite(name: string, open: () => Promise<Opened>): void {
       expect(await stage().call(sick!)).toBe("good");
     });
 
+    test("for a span after it closed as many processes count as before: the sick ones, which report first, do not open it", async () => {
+      const [healthy, ...sick] = (await opened(6, { span: "10s", cooldown: "1m" })).slice(2);
+      stage().pass(59_000);
+      expect(await stage().call(healthy!)).toBe("good");
+      stage().pass(5000);
+      for (const breaker of sick) expect(await stage().calls(breaker, 3, BAD)).toEqual(["bad", "bad", "OPEN"]);
+      expect(sick[2]!.stats()).toMatchObject({ state: "open", degraded: true, processes: 3, failing: 3 });
+      stage().pass(4999);
+      await stage().call(sick[0]!, BAD);
+      expect(sick[0]!.stats()).toMatchObject({ state: "open", degraded: true, processes: 3, failing: 3 });
+      stage().pass(100);
+      await stage().call(sick[0]!, BAD);
+      expect(sick[0]!.stats()).toMatchObject({ state: "open", degraded: false, processes: 3, failing: 3 });
+    });
+
     test("a process that closed the circuit opens for itself, by its own calls", async () => {
       const [sick, ...healthy] = await opened(3);
       expect(await stage().call(sick!)).toBe("good");
