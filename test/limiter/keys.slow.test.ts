@@ -9,8 +9,8 @@ import { randomTerms } from "./contract/trace.ts";
 const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);
 /** The longest that any key of these tests may last: a request or a settled reservation, and the longest lease or block. */
 const MAX_SPAN_MS = 60_000 + 5000;
-/** A month, and the day for which its state is kept. */
-const MAX_CALENDAR_MS = 32 * 86_400_000;
+/** A month and an eighth of it after the last permit, so that it ends in each zone, and a day. */
+const MAX_CALENDAR_MS = ((31 * 9) / 8 + 1) * 86_400_000;
 
 let opened: OpenStore;
 let raw: Redis;
