@@ -58,4 +58,5 @@ export { type ClientKeyOptions, clientKey } from "../http/client-key.ts";
 export { type QuotaUnit, type RateLimitHeaderOptions, rateLimitHeaders } from "../http/headers.ts";
 export { type Problem, problemOf } from "../http/problem.ts";
 export type { CountingTaker, LimiterFor, Taker } from "../http/taker.ts";
+export type { Cost } from "../limits/limiter/cost.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limits/limiter/decision.ts";

@@ -8,10 +8,10 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 871_570,
-  "oriel/limiter": 279_340,
-  "oriel/lock": 279_250,
-  "oriel/breaker": 279_180,
+  oriel: 873_410,
+  "oriel/limiter": 280_900,
+  "oriel/lock": 280_800,
+  "oriel/breaker": 280_730,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();

@@ -136,7 +136,7 @@ describe("the built package", () => {
     const isPacked = (path: string) => paths.some((one) => one === path || one.startsWith(`${path}/`));
     const unsaid = pages.flatMap((page) => {
       const text = readFileSync(join(root, page), "utf8");
-      const [, said = ""] = /^In the repository only: ([^]*)\.\n$/m.exec(text) ?? [];
+      const [, said = ""] = /^In the repository only: (.*)\.\n$/ms.exec(text) ?? [];
       const elsewhere = [...said.matchAll(/`([^`]+)`/g)].map(([, path]) => path!);
       const targets = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, path]) => join(dirname(page), path!));
       const missing = targets.filter((path) => !isPacked(path));
