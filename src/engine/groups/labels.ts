@@ -42,18 +42,26 @@ export class GroupTree {
   }
 
   /**
-   * The number of a group by its labels, if they are exactly the declared ones, in their order. Each event passes here: engines read
-   * a property fastest in a loop over the names that an object has.
+   * The number of a group by its labels, if they are exactly the declared ones. Each event passes here: engines read a property fastest
+   * in a loop over the names that an object has, which most often are in the declared order.
    */
   numberOfLabels(labels: Labels, names: readonly string[]): number | undefined {
     let found: Branch | number | undefined = this.#root;
     let i = 0;
     for (const name in labels) {
-      if (name !== names[i++]) return undefined;
+      if (name !== names[i++]) return this.#numberInOtherOrder(labels, names);
       found = (found as Branch).get(labels[name]!);
       if (found === undefined) return undefined;
     }
     return i === names.length ? (found as number) : undefined;
+  }
+
+  #numberInOtherOrder(labels: Labels, names: readonly string[]): number | undefined {
+    let found: Branch | number | undefined = this.#root;
+    for (const name of names) found = (found as Branch | undefined)?.get(labels[name]!);
+    let count = 0;
+    for (const _ in labels) count++;
+    return count === names.length ? (found as number | undefined) : undefined;
   }
 
   set(values: readonly string[], number: number): void {
@@ -105,7 +113,7 @@ export class OwnGroups {
     const names = this.#names;
     checkKnown(labels, names, "labels");
     const values = names.map((name) => labelValue(`labels.${name}`, labels[name]));
-    // Labels in another order, or that a loop over their names does not find, may be known.
+    // Labels that a loop over their names does not find may be known.
     const known = this.#tree.numberOf(values);
     if (known !== undefined) return known;
     // The first groups of this process may not be those that the store keeps. Nor may those be that it kept when last asked: an append
