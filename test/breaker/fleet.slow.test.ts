@@ -206,7 +206,7 @@ describe.each([
   });
 });
 
-test.each([1, 10])("after an outage of all that goes on, no more than %i probes pass in a cooldown", async (probes) => {
+test.each([1, 10])("while an outage of all goes on, no more than %i probes pass in a cooldown", async (probes) => {
   const fleet = await afterOutage(PROCESSES, {}, { probes });
   for (let cooldown = 0; cooldown < 6; cooldown++) {
     await fleet.live(COOLDOWN_STEPS);

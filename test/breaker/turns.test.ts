@@ -8,7 +8,7 @@ const TURN_MS = 1000;
 
 const randomId = () => crypto.randomUUID().replaceAll("-", "").slice(-16);
 
-/** How many of a fleet may probe in the first turn, in the second and so on, in a round; and who is the first. */
+/** How many of a fleet may probe in the first turn, in the second and so on, in a round; and the first ones. */
 function roundOf(turns: Turns, ids: readonly string[], epoch: number) {
   const waits = ids.map((id) => turns.waitMs(rule, id, epoch, COOLDOWN_MS));
   const may = Array.from({ length: 16 }, (_, turn) => waits.filter((waitMs) => waitMs <= turn * TURN_MS).length);
