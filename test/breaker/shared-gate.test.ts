@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type BreakerOptions, memoryStore, OrielError } from "../../src/entries/index.ts";
+import { Breaker, type BreakerOptions, memoryStore, OrielError } from "../../src/entries/index.ts";
 import { START_MS } from "../harness/clock/stepped-stores.ts";
 import { Stage } from "./contract/stage.ts";
 
@@ -116,4 +116,18 @@ test("a sick process with a quorum reports each flush at most, and its first fai
   }
   expect(state.steps - before).toBeLessThanOrEqual(12);
   expect(state.steps - before).toBeGreaterThanOrEqual(9);
+});
+
+test("without an order a process opens for itself within the ms of a reply", async () => {
+  const store = memoryStore({ clock: () => 1000 });
+  const make = () => new Breaker(store, { name: "b", span: "1m", failures: 3, quorum: 0.5, monotonic: () => 1000.5 });
+  const [healthy, sick] = [make(), make()];
+  await healthy.run(() => 1);
+  await healthy.flush();
+  for (let call = 0; call < 3; call++) {
+    await sick.run(() => Promise.reject(new Error("bad"))).catch(() => {});
+    await sick.flush();
+  }
+  expect(sick.stats()).toMatchObject({ state: "open", degraded: true });
+  await store.close();
 });

@@ -228,7 +228,7 @@ export class SharedGate implements Gate {
       this.#local.adopt(true, nowMs, this.#askAtMs, reply);
     }
     if (isClosed && (isNewWindow || !staysAlone)) this.#local.adopt(false, nowMs);
-    this.#local.hold(this.#heldUntilMs);
+    this.#local.hold(heldMs > 0 ? this.#heldUntilMs : Number.NEGATIVE_INFINITY);
     if (isNewWindow) this.window++;
     this.#options.onState(this.stats(nowMs), { epoch, cause });
   }
