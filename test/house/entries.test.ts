@@ -8,10 +8,10 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 873_910,
-  "oriel/limiter": 281_680,
-  "oriel/lock": 281_590,
-  "oriel/breaker": 281_520,
+  oriel: 873_920,
+  "oriel/limiter": 281_690,
+  "oriel/lock": 281_600,
+  "oriel/breaker": 281_530,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
