@@ -220,7 +220,9 @@ local function write_charge(policies, is_settled, lease, token, now)
         hold.charged[place] = p.kind ~= KIND_CONCURRENCY and hold.charged[place] + p.cost or 0
       end
       hold.is_settled = is_settled
-      hold.expires = is_settled and math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS) or now + lease
+      if is_settled then hold.expires = math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS)
+      -- Another call may have what an ended one had set aside.
+      elseif hold.expires > now then hold.expires = now + lease end
       if is_settled then forget_settled(held, MAX_SETTLED) end
       write_reservations(policies, head, now)
     end

@@ -2,8 +2,8 @@
 -- The reservations of one id under the policies of its limiter. A hold sets permits of each policy aside, of which some have
 -- been charged. The rest counts against the policy until the lease ends. Then it is free or, with `is_charged`, is charged as
 -- of that ms, by the next step that reads the id, before anything else.
--- A settled hold stays for a while, so that a second settle differs from a settle after the lease. A hold can be settled for a
--- while after its lease.
+-- A settled hold stays for a while, so that a second settle differs from a settle after the lease. A hold can be charged and settled
+-- for a while after its lease, and sets nothing aside again.
 -- Value: HOLDS, then for each hold, in order of arrival, HOLD and a SHARE for each policy.
 local function rest_of(hold, place)
   return hold.is_settled and 0 or math.max(0, hold.reserved[place] - hold.charged[place])

@@ -27,7 +27,7 @@ export type ReservationEnd = "free" | "charged";
 export interface ReserveAllOptions {
   /** The slot of a cluster in which all keys lie, as for `takeAll`. */
   tag: string;
-  /** Time after which the reservation ends without `settle` or `cancel`. `charge` begins it anew. */
+  /** Time after which the reservation ends without `settle` or `cancel`. `charge` begins it anew before that. */
   lease: Duration;
   /** At the end of the lease, what was not charged is "free" (default), or is "charged" as of that ms. */
   ends?: ReservationEnd | undefined;
@@ -157,9 +157,10 @@ export class Reservation implements Decision {
   }
 
   /**
-   * Charges the cost so far, in total, to the windows of this moment. As much less is set aside, and the lease begins anew. A policy
-   * that is left out, or that was charged more before, is not charged. Permits above the reserved ones are charged too. Resolves with
-   * false if the reservation was settled or cancelled, or its lease ended more than a minute ago. Rejects if the store is unreachable.
+   * Charges the cost so far, in total, to the windows of this moment. As much less is set aside, and the lease begins anew, unless it
+   * has ended. A policy that is left out, or that was charged more before, is not charged. Permits above the reserved ones are charged
+   * too. Resolves with false if the reservation was settled or cancelled, or its lease ended more than a minute ago. Rejects if the store
+   * is unreachable.
    */
   charge(costSoFar: Cost): Promise<Charge | false> {
     return this.#site.run("charge", async () => {

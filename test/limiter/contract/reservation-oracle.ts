@@ -110,7 +110,7 @@ export class ReservationOracle {
         hold.charged[p] = this.#isLent(l, p) ? 0 : hold.charged[p]! + due;
       }
       if (leaseMs === undefined) hold.isSettled = true;
-      else hold.endMs = this.#nowMs + leaseMs;
+      else if (hold.endMs > this.#nowMs) hold.endMs = this.#nowMs + leaseMs;
     }
     return limiters.flatMap((l, i) =>
       this.#budgets[l]!.map(({ terms }, p) => {

@@ -83,6 +83,27 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await limiter.peek("a")).toMatchObject({ remaining: 8 });
     });
 
+    test("a late charge counts, and takes nothing back that another call may have", async () => {
+      const policies = [
+        slidingWindow({ limit: 1000, span: "1h", name: "tokens" }),
+        concurrency({ limit: 1, lease: "10m", name: "running" }),
+      ];
+      const calls = new Limiter(opened.store, policies, { ...opened.modes, name: "calls" });
+      const terms = { cost: { tokens: 900, running: 1 }, lease: "10s" } as const;
+      const late = await calls.reserve("a", terms);
+      opened.clock.nowMs += 10_000;
+      const other = await calls.reserve("a", terms);
+      expect(other.allowed).toBe(true);
+      expect(await late.charge({ tokens: 10 })).toMatchObject({ policies: [{ charged: 10 }, { charged: 0 }] });
+      await other.cancel();
+      const left = await calls.peek("a", { cost: 0 });
+      expect(left.policies.map(({ remaining }) => remaining)).toEqual([990, 1]);
+      opened.clock.nowMs += 59_999;
+      expect(await late.charge({ tokens: 20 })).toMatchObject({ policies: [{ charged: 20 }, { charged: 0 }] });
+      opened.clock.nowMs += 1;
+      expect(await late.charge({ tokens: 30 })).toBe(false);
+    });
+
     test("a reservation counts against every policy, and a reset ends it", async () => {
       const two = new Limiter(
         opened.store,

@@ -79,9 +79,10 @@ export class Reservations {
     ];
   }
 
-  /** The lease begins anew. */
+  /** The lease begins anew, unless it has ended: what it had set aside may be another's. */
   charge(token: string, charged: readonly number[], leaseMs: number): void {
-    this.#change(token, { charged, expireAtMs: this.#nowMs + leaseMs });
+    const { expireAtMs } = this.#find(token)!;
+    this.#change(token, { charged, expireAtMs: expireAtMs > this.#nowMs ? this.#nowMs + leaseMs : expireAtMs });
   }
 
   /** A settled reservation stays for a while. */
