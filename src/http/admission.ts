@@ -81,6 +81,8 @@ export function admission<Request>(
     if (own === undefined || own === null || own.length === 0) warnOnce(name, "key returned nothing for a request");
     const id = await clientId(own);
     const cost = typeof options.cost === "function" ? await options.cost(request) : options.cost;
+    if (cost === undefined && options.cost !== undefined)
+      throw argumentError("cost", cost, "a number of permits, or an object of them by policy");
     return { id, options: { key: own, request, ...(cost !== undefined && { cost }) } };
   };
   return async (request) => {

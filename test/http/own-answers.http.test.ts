@@ -193,4 +193,11 @@ describe("the middleware's arguments", () => {
     expect(() => fetchLimiter(once(), () => new Response(), {} as never)).toThrow("key is undefined");
     expect(() => fetchLimiter(once(), undefined as never, { key: () => "a" })).toThrow("handler is undefined");
   });
+
+  it("a function of the cost must return one", async () => {
+    const admit = fetchLimiter(once(), () => new Response(), { key: () => "a", cost: (() => {}) as never });
+    await expect(admit(new Request("http://localhost/"))).rejects.toThrow(
+      "cost is undefined; it must be a number of permits, or an object of them by policy",
+    );
+  });
 });

@@ -21,7 +21,7 @@ export function checkedCost(cost: Cost, argument = "cost"): Cost {
   if (!isByPolicy(cost)) return costOf(cost, argument);
   const entries = Object.entries(cost);
   if (entries.length === 0)
-    throw argumentError(argument, cost, "an integer number of permits, or an object of them by policy");
+    throw argumentError(argument, cost, "an integer number of permits, or an object with those of one policy or more");
   for (const [name, permits] of entries) costOf(permits, `${argument} of ${JSON.stringify(name)}`);
   return Object.assign(Object.create(null), cost);
 }

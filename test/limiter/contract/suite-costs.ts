@@ -87,7 +87,10 @@ export function costSuite(name: string, open: () => Promise<OpenStore>): void {
         [{ tokens: -1 }, /cost of "tokens" is -1; it must be an integer number of permits from 0 to 2147483647$/],
         [{ tokens: undefined }, /cost of "tokens" is undefined; /],
         [{ tokens: 2 ** 31 }, /cost of "tokens" is 2147483648; /],
-        [{}, /cost is an object; it must be an integer number of permits, or an object of them by policy$/],
+        [
+          {},
+          /cost is an object; it must be an integer number of permits, or an object with those of one policy or more$/,
+        ],
         [new Map([["tokens", 1]]), /cost is a Map; it must be /],
         [[1, 2, 3], /cost is an array of 3; it must be /],
         [null, /cost is null; it must be /],
