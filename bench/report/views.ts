@@ -177,6 +177,11 @@ export const VIEWS: Readonly<Record<string, View>> = {
     kept: ({ load, bytesPerId }) => /^10.?000 ids, all/.test(String(load)) && typeof bytesPerId === "number",
     plotted: () => false,
   },
+  "limiter-ids": {
+    ...{ bench: "limiterIds", title: "A million ids: first calls per second, as a multiple of rate-limiter-flexible" },
+    rows: { limiter: "limiter", kind: "kind" },
+    values: { timesFaster: "times", bytes1: "bytes after one call", bytes100: "bytes after a hundred" },
+  },
   counters: {
     ...{ bench: "counters", title: "Count events: events per second" },
     ...{ rows: { rows: "rows", callers: "callers", eventsPerCall: "events in a call" }, across: "counter" },
