@@ -8,10 +8,10 @@ import { root } from "./sources.ts";
 const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
 /** Bytes of the JavaScript that an entry reads, a little above the present size. */
 const MAX_BYTES = {
-  oriel: 877_090,
-  "oriel/limiter": 283_260,
-  "oriel/lock": 283_170,
-  "oriel/breaker": 283_100,
+  oriel: 877_170,
+  "oriel/limiter": 283_350,
+  "oriel/lock": 283_250,
+  "oriel/breaker": 283_180,
 };
 
 const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
