@@ -179,7 +179,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
   "limiter-ids": {
     ...{ bench: "limiterIds", title: "A million ids: first calls per second, as a multiple of rate-limiter-flexible" },
-    rows: { limiter: "limiter", kind: "kind" },
+    rows: { limiter: "limiter" },
     values: { timesFaster: "times", bytes1: "bytes after one call", bytes100: "bytes after a hundred" },
   },
   counters: {
