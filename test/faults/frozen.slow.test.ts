@@ -9,6 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
+/** The calls before the server freezes have as long, on a slow machine too. */
+const DEADLINE_MS = 10_000;
+
 type Open = (store: oriel.Store) => () => Promise<unknown>;
 const limiter = (policy: oriel.Policy, store: oriel.Store) => {
   const it = new oriel.Limiter(store, [policy], { name: "api" });
@@ -44,12 +47,12 @@ const CALLS: Record<string, Open> = {
 };
 
 const CLIENTS: Record<string, () => Promise<{ store: oriel.Store; end: () => unknown }>> = {
-  "a URL": async () => ({ store: oriel.redisStore(server.url, { deadline: 1000 }), end: () => {} }),
+  "a URL": async () => ({ store: oriel.redisStore(server.url, { deadline: DEADLINE_MS }), end: () => {} }),
   "node-redis": async () => {
     const client = createClient({ url: server.url });
     client.on("error", () => {});
     await client.connect();
-    return { store: oriel.redisStore(client, { deadline: 1000 }), end: () => client.destroy() };
+    return { store: oriel.redisStore(client, { deadline: DEADLINE_MS }), end: () => client.destroy() };
   },
 };
 

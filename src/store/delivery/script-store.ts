@@ -70,7 +70,7 @@ export interface ScriptStoreOptions {
 /** The longest delay of a timer, in whole days. */
 const MAX_DEADLINE_MS = 24 * 86_400_000;
 const NO_OPTIONS: RunOptions = {};
-/** Tests give real servers more, because a slow machine is no fault. */
+/** The command gives more, and so do tests: a slow machine is no fault. */
 export const defaults = { deadlineMs: 1000 };
 
 export const SCRIPT_STORE = {
